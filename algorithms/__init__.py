@@ -1,4 +1,4 @@
-"""What runs: reference algorithms whose privacy is read off a ledger and whose utility is compared with a bound.
+"""Reference algorithms, whose privacy is computed from a ledger and whose utility is compared with a bound.
 
 >>> import numpy as np
 >>> from dpbounds.algorithms import ProjectedGradientDescent, problems
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from dpbounds.by_need import names_by_need
 
-if __name__ == "algorithms":  # the folder lies on the path of whoever stands in the repository: one copy of each class
+if __name__ == "algorithms":  # the repository's root is on the path of a user who works there: one copy of each class
     raise ImportError("these algorithms are imported as dpbounds.algorithms: write `from dpbounds import algorithms`")
 
 if TYPE_CHECKING:

@@ -1,23 +1,23 @@
-"""Runs that stop and go on: a file that holds what was released so far, and never the randomness of what is to come.
+"""Checkpoints of runs: a file with the releases so far, and never the randomness of later ones.
 
 A checkpoint holds points, state of the optimiser and the ledger: functions of noisy answers, as private as the ledger
 says. It holds no key: an attempt that goes on draws from the operating system, whether a seed was given or not. So no
 noise is added to two different answers, also where both files were put back to an earlier state and the run goes on
-from there again: what an attempt draws does not depend on any file. (A seed that is given decides the noise of the
-first attempt alone. Who begins a second run with it repeats that noise, with checkpoints or without.)
+from there again: what an attempt draws does not depend on any file. (A given seed determines the noise of the first
+attempt alone. A second run with the same seed repeats that noise, with or without checkpoints.)
 
-Points have to follow from noisy answers. What was saved bears a digest, and a file whose points were changed, by hand
-or by a fault of the disk, is refused; so are points that are not finite.
+Points have to follow from noisy answers. The saved state has a digest. A file whose points were changed, by hand or by
+a fault of the disk, is refused, and so are points that are not finite.
 
-What has to be refused is going on *twice*: two continuations release more than either ledger says. Beside the file
-stands its log, one line for each attempt and each checkpoint, which tells whether the run has gone on from there, or is
-going on elsewhere: then ``BudgetExceeded``. What it cannot tell is that *both* files were copied; then two
-continuations are two releases after a common beginning, with different noise, to be added up by whoever makes them. An
-attempt that was killed has returned nothing; what it wrote down after its last checkpoint is not in the ledger.
+Continuing *twice* must be refused: two continuations release more than either ledger records. A log beside the file has
+one line for each attempt and each checkpoint. It shows whether the run was continued from there, or is running
+elsewhere: then ``BudgetExceeded`` is raised. The log cannot show that *both* files were copied; then two continuations
+are two releases after a common beginning, with different noise, which the user has to compose. An attempt that was
+killed has returned nothing; its entries after the last checkpoint are not in the ledger.
 
-Where records stay in bins that were drawn once, the rest of a run needs to know who is in which. That is not a function
-of answers: privacy rests on its being secret, as it does on the records' being so. It stands in a third file, with
-``.secret`` at the end of its name, which its owner alone may read, and which is taken away when the run is complete.
+If records stay in bins that were drawn once, the rest of a run needs this assignment. It is not a function of answers,
+and must be kept secret like the records. It is stored in a third file, whose name ends with ``.secret``, which only its
+owner may read, and which is deleted when the run is complete.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class Saved:
     """A run between two steps.
 
     Attributes:
-        step: How many steps were made.
+        step: The number of steps.
         arrays: By name: all that the next step is made of, of any numeric type.
-        ledger: What one repetition has released.
+        ledger: The releases of one repetition.
         noise_counted: See ``OpenLedger.noise_counted``.
     """
 
@@ -66,11 +66,12 @@ class Checkpoint:
     """A run's place on the disk, for one attempt.
 
     Args:
-        path: Of the file; the log is beside it, with ``.log`` at the end of its name.
-        settings: What has to be the same in all attempts, in words: all that privacy is computed from.
+        path: The path of the file; the log is beside it, with ``.log`` at the end of its name.
+        settings: The settings that must be the same in all attempts, in words: everything from which privacy is
+            computed.
 
     Attributes:
-        attempt: How many attempts there were before; known after ``begin``.
+        attempt: The number of earlier attempts; known after ``begin``.
     """
 
     path: Path
@@ -81,11 +82,11 @@ class Checkpoint:
 
     @property
     def log(self) -> Path:
-        """The file beside it."""
+        """The log file beside it."""
         return self.path.with_name(self.path.name + ".log")
 
     def begin(self) -> Saved | None:
-        """Claim the run for this attempt, and return where it stopped; None where nothing was saved.
+        """Claim the run for this attempt, and return the saved state; None if nothing was saved.
 
         Raises:
             InvalidValue: The file is not a checkpoint, is damaged, or belongs to a run with other settings.
@@ -153,7 +154,7 @@ class Checkpoint:
         documents.write(self.secret, packed.getvalue())
 
     def hidden(self, shape: tuple[int, int], bins: int) -> np.ndarray[Any, Any]:
-        """The same, read: of so many repetitions and records.
+        """Read the assignment to bins, for a number of repetitions and records.
 
         Raises:
             InvalidValue: The file is missing, damaged or another run's: the run cannot go on.
@@ -231,13 +232,13 @@ class Checkpoint:
         for name in {*settings, *self.settings}:
             found, asked = settings.get(name), self.settings.get(name)
             if found != asked:
-                advice = "privacy is computed from it: resume with what the run began with, or begin another"
+                advice = "privacy is computed from it: resume with the original value, or start another run"
                 raise InvalidValue(f"{name} of the checkpoint", found, f"{asked}, as this run has", advice)
         return run, Saved(step, arrays, ledger, counted)
 
 
 def demand_finite(arrays: Mapping[str, np.ndarray[Any, Any]], path: Path) -> None:
-    """Raise ``InvalidValue`` where a point is not finite, or anything else not a number."""
+    """Raise ``InvalidValue`` if a point is not finite, or another value is not a number."""
     for name, each in arrays.items():
         if each.dtype.kind not in "fc":
             continue
@@ -256,7 +257,7 @@ def _digest(step: int, arrays: Mapping[str, np.ndarray[Any, Any]]) -> str:
 
 
 def reseeded(generators: Sequence[np.random.Generator], attempt: int) -> None:
-    """Give the streams of a run that goes on numbers of the operating system's; in place.
+    """Reseed the streams of a resumed run from the operating system, in place.
 
     Not of the seed that is given, or of anything in the files: these can be put back to an earlier state together, and
     two attempts would draw the same.

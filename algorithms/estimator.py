@@ -116,7 +116,7 @@ ALGORITHMS: dict[str, Entry] = {
 
 
 class _PrivateLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """What classifier and regressor share: records in public units, the run, and what is said of it."""
+    """Base class of classifier and regressor: records in public units, the run, and its privacy statement."""
 
     _typical = OF_CLASSES
 
@@ -280,19 +280,19 @@ class _PrivateLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
 
 class PrivateLinearClassifier(ClassifierMixin, _PrivateLinear):  # type: ignore[misc]
-    """Classification by linear scores, private for the records that it is fitted to.
+    """A private classifier with linear scores.
 
     "clipped-gd" minimises a logistic loss (multinomial for three classes and more) by noisy gradient descent with every
-    record's gradient clipped, and publishes the mean of the later half of its iterates. Its numbers (clipping, steps,
-    step size) are fixed by n, p, ε and δ through rules found on synthetic data, see ``estimators.clipped_descent``.
-    Where n is large, steps are about random samples, at the certified account of their sampling.
-    The other algorithms are the papers', for two classes: they minimise (1/n) Σ 1/(1 + exp(y_i <a_i, x>)) + l1 ‖x‖₁
-    with the numbers of their theorems, for the worst case; "dp-pgd" returns a random iterate, as its theorem has it.
+    record's gradient clipped, and publishes the mean of the later half of its iterates. Clipping, number of steps and
+    step size follow from n, p, ε and δ by rules found on synthetic data, see ``estimators.clipped_descent``. If n is
+    large, steps use random batches, accounted with their sampling. The other algorithms are the papers', for two
+    classes: they minimise (1/n) Σ 1/(1 + exp(y_i <a_i, x>)) + l1 ‖x‖₁ with the numbers of their theorems, for the worst
+    case; "dp-pgd" returns a random iterate, as its theorem has it.
 
-    What is guaranteed concerns ``coef_`` and ``intercept_``: (ε, δ)-differential privacy under the relation, by a
-    certified accountant, from the ledger of the noise that was drawn. ``privacy_statement_`` says it in words, with
-    what it rests on and what it leaves out. Every call of ``fit`` spends the budget again, so that there is no
-    ``partial_fit``; choosing parameters by looking at scores on the same records is not covered by any of them.
+    The guarantee covers ``coef_`` and ``intercept_``: (ε, δ)-differential privacy under the relation, by the certified
+    accountant, from the ledger of the noise that was drawn. ``privacy_statement_`` states it in words, with its
+    assumptions and limits. Every call of ``fit`` spends the budget again, so that there is no ``partial_fit``. Choosing
+    parameters by scores on the same records is not covered.
 
     Args:
         algorithm: "clipped-gd", or one of ``ALGORITHMS``: "dp-pgd", "dp-spider", "dp-sgd" (all records at each step),
@@ -301,42 +301,42 @@ class PrivateLinearClassifier(ClassifierMixin, _PrivateLinear):  # type: ignore[
         delta: δ in (0, 1), well below 1/n.
         relation: "replace-one", "zero-out-one" or "add-or-remove-one" (where n, the divisor, is public all the same).
         feature_bound: B > 0: every record, with its intercept, is clipped to this l2 norm. It has to be *public*, and
-            is best a typical norm, not the largest: what is clipped keeps its side. "estimate" chooses a norm near the
-            median privately, for a tenth of ε: for features of one scale, as those in large units leave nothing of
-            others. None is refused without ``feature_ranges``: a bound read off the records would be another release.
+            is best a typical norm, not the largest: clipped records keep their direction. "estimate" chooses a norm
+            near the median privately, for a tenth of ε: use it if the features have one scale. None raises an error
+            without ``feature_ranges``: a bound computed from the records would be another release.
         l1: Weight of ‖x‖₁, at least 0 (the intercept is regularised, too); 0 for all but "dp-pgd".
         radius: x is kept in a ball of this radius: the l2 ball with "dp-pgd" (None: x is free) and "dp-fw", the l1 ball
             with "dp-fw-l1", which both need one; the others take none.
         steps: T, or None for the rule of the algorithm.
         noise: "gaussian", for experiments, or "secure", for a release (needs the extra of that name).
-        classes: The labels, or None to read them off the labels of the records. The set of labels that occur is
-            data: None is outside the guarantee, and ``privacy_statement_`` says so.
+        classes: The labels, or None to take them from the records. The set of labels is data: with None, it is outside
+            the guarantee, and ``privacy_statement_`` states this.
         fit_intercept: Whether scores have a constant term.
-        random_state: A seed, a ``numpy.random.RandomState`` (128 bits are drawn from it; its own state may rest on
-            fewer, such as the 32 of a small seed) or None (from the operating system, not kept). Whoever knows the seed
-            can subtract Gaussian noise, and two fits with one seed (two folds, say) add the *same* noise, which their
-            difference does not have: a fixed one is for experiments. "secure" noise has no seed.
-        feature_ranges: Public (low, high) of each feature, shape (p, 2), or one pair for all: features are cut to them
-            and mapped to [-1, 1] before they are clipped. "estimate" chooses a range of each privately, which costs
-            about a quarter of ε and takes thousands of records; they are published as ``ranges_``, to which features
-            are cut when they are predicted, too. With "clipped-gd" only.
-        weight_bound: Public; each ``sample_weight`` counts as a part of it, at most 1.
-        max_gradients: The cost of a fit is capped: at most so many gradients of single records. None: 4e9 entries.
-            Where the cap does not allow n T, "clipped-gd" samples records, and other algorithms refuse.
-        verbose: 1 says what a fit will cost, in gradients and seconds; 2 says how far it is, too (standard error).
+        random_state: A seed, a ``numpy.random.RandomState`` (128 bits are drawn from it; its own state may have fewer,
+            such as the 32 of a small seed) or None (from the operating system, not kept). With the seed, Gaussian noise
+            can be subtracted, and two fits with one seed (two folds, say) add the *same* noise, so that their
+            difference has none: use a fixed seed for experiments only. "secure" noise has no seed.
+        feature_ranges: Public (low, high) of each feature, shape (p, 2), or one pair for all: features are clipped to
+            them and mapped to [-1, 1] before the records are clipped. "estimate" chooses the ranges privately, which
+            takes about a quarter of ε and needs some hundreds or thousands of records; they are published as
+            ``ranges_``, and used for predictions, too. With "clipped-gd" only.
+        weight_bound: A public bound; each ``sample_weight`` is divided by it, and clipped to 1.
+        max_gradients: The largest number of gradients of single records in a fit. None: 4e9 entries. If it is below n
+            T, "clipped-gd" samples records, and other algorithms raise an error.
+        verbose: 1 prints the expected number of gradients and seconds; 2 also prints the progress (on standard error).
 
     Attributes:
         coef_: Shape (1, p), or (K, p) for K > 2 classes. Private.
         intercept_: Shape (1,), or (K,). Private.
-        classes_: The labels, sorted; with two, a positive ``decision_function`` means the second.
+        classes_: The labels, sorted; with two labels, a positive ``decision_function`` means the second.
         n_features_in_: p.
         n_iter_: T.
         ranges_: (low, high) of each feature, shape (p, 2), if they were chosen, else None. Private.
-        ledger_: What was released.
-        spent_: Proven enclosure of the ε that the ledger spends at δ; its upper end is at most ``epsilon``.
-        privacy_statement_: What may be claimed, in words.
+        ledger_: The releases.
+        spent_: Certified interval of the ε that the ledger spends at δ; its upper bound is at most ``epsilon``.
+        privacy_statement_: The privacy statement, to be published.
 
-    What was measured on the way (gradients, losses, how many records were clipped) is not private and not kept.
+    Measurements of the training (gradients, losses, the number of clipped records) are not private, and are not kept.
 
     >>> X, y = [[0.6, 0.1], [-0.5, 0.2], [0.7, -0.1], [-0.8, 0.0]] * 50, ["yes", "no"] * 100
     >>> model = PrivateLinearClassifier(epsilon=4, feature_bound=1, classes=["no", "yes"]).fit(X, y)
@@ -415,8 +415,8 @@ class PrivateLinearClassifier(ClassifierMixin, _PrivateLinear):  # type: ignore[
             run, coefficients, intercepts = self._descend(matrix, places, len(classes), MULTINOMIAL, weights, budget)
 
         outside = (
-            "Outside the guarantee as well: classes_ was read off the labels, so that which labels occur is "
-            "published without noise. Give classes= to avoid it."
+            "Also outside the guarantee: classes_ was taken from the labels, so that the set of labels is published "
+            "without noise. Give classes= to avoid this."
         )
         told = "label" if weights is None else "label, weight"
         self._keep(X, run, budget, len(matrix), told, outside if self.classes is None else "")
@@ -496,16 +496,16 @@ class PrivateLinearClassifier(ClassifierMixin, _PrivateLinear):  # type: ignore[
 
 
 class PrivateLinearRegressor(RegressorMixin, _PrivateLinear):  # type: ignore[misc]
-    """Regression by a linear function, private for the records that it is fitted to.
+    """A private linear regression.
 
-    Clipped gradient descent on the squared loss with clipped slopes, that is Huber's loss, of targets that were cut to
-    a public range; what else is said of ``PrivateLinearClassifier`` holds here.
+    Clipped gradient descent on the squared loss with clipped slopes (Huber's loss), with targets clipped to a public
+    range. See ``PrivateLinearClassifier`` for the guarantee and its limits.
 
     Args:
         epsilon: As for ``PrivateLinearClassifier``, and so are ``delta``, ``relation``, ``feature_bound``, ``steps``,
             ``noise``, ``fit_intercept``, ``random_state``, ``feature_ranges``, ``weight_bound``, ``max_gradients``
             and ``verbose``.
-        target_range: Public (low, high): targets beyond are cut. None is refused.
+        target_range: Public (low, high), to which targets are clipped; required.
 
     Attributes:
         coef_: Shape (p,). Private.

@@ -1,4 +1,4 @@
-"""The door: what algorithms are told is checked and made exact once, under the name of the field that takes it.
+"""Input checks: arguments of algorithms are checked and made exact once, under the name of their field.
 
 A record of parameters is ``attrs.frozen(field_transformer=named)``; its fields have one of the converters or validators
 below, which raise ``InvalidValue``.
@@ -27,7 +27,7 @@ _Choice = TypeVar("_Choice")
 
 
 def named(_cls: type, fields: list[attrs.Attribute[Any]]) -> list[attrs.Attribute[Any]]:
-    """Tell every converter that asks for a ``name`` what its field is called (a ``field_transformer`` of attrs)."""
+    """Pass the name of the field to every converter with a ``name`` (a ``field_transformer`` of attrs)."""
     return [
         field.evolve(converter=partial(cast(Any, field.converter), name=field.name))
         if _asks(field.converter)
@@ -73,7 +73,7 @@ def share(value: ExactLike, name: str = "share") -> Fraction:
 
 
 def sample_rate(value: ExactLike) -> Fraction:
-    """The rate of Poisson samples, rounded down as ``Poisson`` says."""
+    """Convert the rate of Poisson samples, rounded down as in ``Poisson``."""
     return Poisson(value).sample_rate
 
 

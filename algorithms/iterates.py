@@ -1,4 +1,4 @@
-"""What walks share: which iterate is returned, how long its gradient is, how far down it is, what is promised of it."""
+"""Common parts of walks: the returned iterate, the norm of its gradient, its objective, and its bound."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def norms(rows: Array) -> Array:
 
 
 def uniform_steps(generators: Sequence[np.random.Generator], steps: int) -> NDArray[np.int64]:
-    """Which iterate each repetition returns: uniform on 1..T, shape (R,)."""
+    """Draw the iterate that each repetition returns: uniform on 1..T, shape (R,)."""
     return np.array([generator.integers(1, steps, endpoint=True) for generator in generators])
 
 
@@ -100,16 +100,16 @@ def inserted(formula: sympy.Expr, problem: FiniteSum, **numbers: float | Fractio
 
 
 def promised(formula: sympy.Expr, problem: FiniteSum, **numbers: float | Fraction | sympy.Expr) -> Enclosure:
-    """Enclose a formula at the problem's constants and at the numbers that are really used, see ``inserted``."""
+    """Enclose a formula at the problem's constants and the numbers in use, see ``inserted``."""
     return evaluate(inserted(formula, problem, **numbers), {})
 
 
 def no_more_than(found: Enclosure, problem: FiniteSum, why: str, *limits: sympy.Expr | None) -> Enclosure:
-    """A theorem's bound, or the least of what holds without any theorem where that is less: every ``bound`` ends here.
+    """Return a theorem's bound, or the trivial one if that is smaller: the last step of every ``bound``.
 
     Args:
         found: The theorem's bound.
-        problem: What it is about; one with clipped gradients is refused.
+        problem: The problem; one with clipped gradients raises an error.
         why: The reason for the others; ``method`` of what is returned is then "trivial: why".
         limits: Formulas without symbols, None where there is none.
     """
@@ -126,7 +126,7 @@ def no_more_than_slope(found: Enclosure, problem: FiniteSum, power: int = 1) -> 
 
 
 def no_more_than_range(found: Enclosure, problem: FiniteSum, *others: sympy.Expr | None) -> Enclosure:
-    """A bound on F - inf F at some point, where that is the loss range, or one of the others that are given."""
+    """Return a bound on F - inf F at some point: the loss range, or one of the given bounds."""
     within = problem.loss_range if weight_of_l1(problem) == 0 else None
     return no_more_than(found, problem, "losses differ by no more than that anywhere", within, *others)
 
@@ -138,7 +138,7 @@ def no_more_than_step(
     noise: sympy.Expr,
     scale: sympy.Expr = sympy.S.One,
 ) -> Enclosure:
-    """A bound on E N(P)², for what any step does, where E N*(e)² is at most ``noise`` and ‖·‖₂² <= ``scale`` N².
+    """Return a bound on E N(P)² for any step, if E N*(e)² is at most ``noise`` and ‖·‖₂² <= ``scale`` N².
 
     A step from x in C satisfies N(P(x, g, γ)) <= N*(g + s) for every subgradient s of λ‖·‖₁ at x, of which one has norm
     λ√p at most; N*(g) <= √scale ‖g‖₂; and √E N*(∇F + e)² <= √scale G + √noise.

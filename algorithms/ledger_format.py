@@ -42,8 +42,8 @@ _VERSIONS = (1, VERSION)
 
 CONDITION = "conditional on the seed being secret and never used again"
 ADAPTIVE = (
-    "the releases in this ledger were chosen as the run went, so that composing the list that happened to run proves "
-    "nothing: what the run spends is the guarantee of the filter that admitted them"
+    "the releases in this ledger were chosen as the run went, so that composing the list proves nothing: the run "
+    "spends the guarantee of the filter that admitted the releases"
 )
 
 _PER_RECORD_BOUND = "per_record_bound"  # with noise_stddev, in place of a Gaussian's noise_multiplier
@@ -64,7 +64,7 @@ def read_releases(text: str) -> Mechanism:
 
 
 def read(text: str) -> tuple[Mechanism, bool]:
-    """The same, and whether the noise came from a seed that was given, so that all is ``CONDITION``.
+    """Read releases, and whether the noise came from a given seed, so that everything is subject to ``CONDITION``.
 
     Raises:
         InvalidValue: Not JSON, another format or version, no release, a missing or unknown field, a value out of range.
@@ -81,7 +81,7 @@ def read(text: str) -> tuple[Mechanism, bool]:
 
 
 def demand_one_size(releases: Iterable[Mechanism]) -> None:
-    """Raise ``InvalidValue`` where batches of a fixed size are said to be drawn from different numbers of records.
+    """Raise ``InvalidValue`` if batches of a fixed size are drawn from different numbers of records.
 
     The releases of a ledger are on one dataset, and n is public: two numbers for it cannot both be right, and the
     larger one makes each draw look rarer than it was. Of Poisson samples that are cut, n may be an upper bound instead:
@@ -102,7 +102,7 @@ def demand_one_size(releases: Iterable[Mechanism]) -> None:
             "dataset_size",
             " and ".join(map(str, sorted(sizes))),
             "one number of records for all batches of a ledger",
-            "where it is a lower bound, write the smallest one everywhere; other data are another ledger",
+            "if it is a lower bound, write the smallest one everywhere; for another dataset, write another ledger",
         )
 
 

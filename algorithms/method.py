@@ -1,4 +1,4 @@
-"""The frame that all algorithms share: what is the same in every run stands here, what differs on an algorithm's page.
+"""The base class of all algorithms: common parts are here, others in the module of the algorithm.
 
 An algorithm is a frozen record of its parameters (``attrs.frozen``). Its docstring shows the paper's pseudo-code, its
 ``walk`` is that pseudo-code; ``planned`` says what a run releases, ``calibrated`` how much noise a budget asks for, and
@@ -73,7 +73,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What a walk ends with, one row per repetition; the fields are those of ``Run``.
+    """The result of a walk, one row per repetition; the fields are those of ``Run``.
 
     Attributes:
         title, metric, steps: None for those of the algorithm.
@@ -123,9 +123,9 @@ class OpenRun:
     ``Outcome.measured``, as it is not private, or to ``choose`` and ``released``, which are oracles; nowhere else.
 
     Attributes:
-        problem: What is minimised.
+        problem: The problem to minimise.
         generators: One stream per repetition.
-        ledger: That of one repetition.
+        ledger: The ledger of one repetition.
         noise: Kind of noise that oracles draw.
         relation: Between neighbours, for choices that are made for one.
     """
@@ -148,7 +148,7 @@ class OpenRun:
 
     @property
     def repetitions(self) -> int:
-        """How many there are, R."""
+        """The number of repetitions, R."""
         return len(self.generators)
 
     def repeated(self, point: Array) -> Array:
@@ -194,7 +194,7 @@ class OpenRun:
         of: FiniteSum | None = None,
         memory: Gradients | None = None,
     ) -> GradientOracle | BatchGradientOracle | VisitGradientOracle:
-        """Mean gradients of random batches, or of one after the other; of all records where nothing is drawn."""
+        """Return mean gradients of random batches, or of one after the other; of all records without sampling."""
         if sampling is None:
             return self.gradients(noise_multiplier, of=of, memory=memory)
         asked = self.problem if of is None else of
@@ -268,7 +268,7 @@ class OpenRun:
         pen = self.ledger if ledger is None else ledger
         if self.noise == "secure":
             if parts is None:
-                raise UnsupportedMechanism("secure choices need records' parts of the scores, which are not known here")
+                raise UnsupportedMechanism("secure choices need records' parts of the scores, which are not available")
             records = self.problem.records
             bound = sensitivity * records / self.relation.sensitivity_factor
             terms = (scores.shape, choice(epsilon, self.relation, method), sensitivity, method)
@@ -288,7 +288,7 @@ class OpenRun:
         )
 
     def released(self, mechanism: Callable[..., T], *values: Array | None) -> T:
-        """What a mechanism of the algorithm's own returns, which draws from ``generators`` and writes the ledger.
+        """Return the output of a mechanism that draws from ``generators`` and writes the ledger itself.
 
         It gets the values opened. No guard looks inside: that what it returns is as private as it writes is to be
         proven, and tested, on its own page.
@@ -308,11 +308,11 @@ class OpenRun:
             self._recorder(name).add(opened(numbers))
 
     def measured_by(self, function: Callable[..., Mapping[str, Array]]) -> Callable[..., None]:
-        """What to call once a step, with arrays of R rows, to record what the function makes of them.
+        """Return a function to call once a step with arrays of R rows, which records ``function`` of them.
 
         It is the same as ``measure(**computed(function, ...))``, but that the function is called for many steps at
-        once, with all their rows: what it makes of a row (a number under each name, which nobody else records under)
-        must not depend on other rows. A step then costs no more than keeping its arrays.
+        once, with all their rows: its result for a row (a number under each name, used here only) must not depend on
+        other rows. A step then costs no more than keeping its arrays.
         """
         self._settle()
         gathering = Gathering(function)
@@ -325,7 +325,7 @@ class OpenRun:
         return measure
 
     def forget(self, *names: str) -> None:
-        """Drop what was measured so far under these names, or under all."""
+        """Drop the measurements so far under these names, or under all."""
         self._settle()
         for name in names or tuple(self._recorders):
             self._recorders.pop(name, None)
@@ -350,27 +350,28 @@ class OpenRun:
 
 
 class Method(ABC, Generic[P]):
-    """An algorithm. What fields and arguments mean everywhere is said here; its own page says what is special to it.
+    """An algorithm. Common fields and arguments are documented here; its own page has the others.
 
     Args:
-        problem: What to minimise. Plans and bounds ask it for its public constants and look at no record.
-        epsilon: ε > 0 to keep.
-        delta: δ in (0, 1) to keep; should be well below 1/n.
+        problem: The problem to minimise. Plans and bounds use its public constants, and no record.
+        epsilon: ε > 0 of the budget.
+        delta: δ in (0, 1) of the budget; should be well below 1/n.
         relation: "replace-one" (the papers') or "add-or-remove-one".
-        steps: T, a positive whole number; None for the number that suits the bound.
+        steps: T, a positive whole number; None for the best number for the bound.
         noise_multiplier: Greater than 0, exact: the standard deviation of the noise on a sum over records, in units of
-            how far one record can move that sum by being added.
-        step_size: Greater than 0, and fixed in advance: one found by looking at the data would be a release of its own.
-        budget: What ``run`` compares its ledger with, or None: then only against the plan.
-        release: What a budget is for: "every-iterate", all noisy answers; or "last-iterate", the output alone, where
-            nothing else that depends on the records may be published.
-        noise: "gaussian" for experiments, "secure" for a release, by the same account (see
-            ``dpbounds.algorithms.secure_noise``; the extra of that name draws it, and it is not repeatable).
+            the largest norm of one record's contribution.
+        step_size: Greater than 0, and fixed in advance: a step size that is chosen from the data would be another
+            release.
+        budget: The budget with which ``run`` compares its ledger; None to compare it with the plan only.
+        release: The releases that the budget is for: "every-iterate", all noisy answers; or "last-iterate", the output
+            alone, if nothing else that depends on the records is published.
+        noise: "gaussian" for experiments, "secure" for a release, with the same accounting (see
+            ``dpbounds.algorithms.secure_noise``; it needs the extra of that name, and is not repeatable).
 
-    ``calibrated`` returns the algorithm with the smallest proven noise for a budget. It raises ``InvalidValue`` where a
-    number is not allowed, the problem lacks a constant or has too few records, or what is given does not fit together.
-    So does a bound, where it does not hold. ``bound`` is never more than what holds at any point that could be returned
-    (no gradient is longer than G, ...): where that is less than the theorem's, it is returned, and ``method`` of the
+    ``calibrated`` returns the algorithm with the smallest proven noise for a budget. It raises ``InvalidValue`` if a
+    number is not allowed, the problem lacks a constant or has too few records, or arguments contradict each other.
+    ``bound`` does the same if the bound does not hold. It never exceeds the trivial bound, which holds at any point (no
+    gradient is longer than G, ...): if that is smaller than the theorem's, it is returned, and ``method`` of the
     enclosure begins with "trivial".
     """
 
@@ -387,38 +388,38 @@ class Method(ABC, Generic[P]):
 
     @property
     def budget(self) -> PrivacyBudget | None:
-        """Return the budget that ``run`` compares its ledger with."""
+        """The budget with which ``run`` compares its ledger."""
         return None
 
     @property
     def relation(self) -> Relation:
-        """Between neighbours: that of the budget, or the papers' own where there is none."""
+        """The neighbouring relation: that of the budget, or the papers' own without one."""
         return Relation.REPLACE_ONE if self.budget is None else self.budget.relation
 
     @property
     def noise(self) -> Kind:
-        """The kind of noise that oracles draw."""
+        """The kind of noise of the oracles."""
         return "gaussian"
 
     @property
     def release(self) -> WhichRelease:
-        """Return which iterates the budget is for."""
+        """The iterates that the budget is for."""
         return "every-iterate"
 
     def plain_descent(self, problem: P) -> PlainStep:
-        """How a run moves its iterate, where it is plain noisy gradient descent that returns the last one.
+        """Return the updates of a run that is plain noisy gradient descent, and returns the last iterate.
 
-        Such a run is watched, and its ledger says what all iterates spend and what the last one spends alone.
+        Such a run is watched, and its ledger has the ε of all iterates and that of the last iterate alone.
 
         Raises:
-            UnsupportedMechanism, InvalidValue: It is not, or what that rests on is not known of the problem.
+            UnsupportedMechanism, InvalidValue: It is not, or a required constant of the problem is unknown.
         """
         why = f"{type(self).__name__} is not plain noisy gradient descent, whose last iterate is known to spend less"
         raise UnsupportedMechanism(f"{why}: count all iterates")
 
     @property
     def noise_drawn(self) -> str:
-        """How its randomness is drawn, in words."""
+        """Describe how its randomness is drawn."""
         return secure_noise.how_drawn(self.noise)
 
     @property
@@ -434,23 +435,23 @@ class Method(ABC, Generic[P]):
         """Run the algorithm ``repetitions`` times at once, with independent randomness.
 
         Args:
-            problem: What to minimise.
-            seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition. None: from
-                the operating system, and not kept. Whoever knows a seed that is given, or sees two runs with it, can
-                subtract the noise: what is certified then is conditional, and the run says so.
-            repetitions: How many.
-            guarded: Whether a shadow walks beside the run, that knows only what was released, and the noise is tested
+            problem: The problem to minimise.
+            seed: The seed of all streams; repetition r has its own stream, independent of the others. None takes one
+                from the operating system, and does not keep it. A given seed, or two runs with it, allow to subtract
+                the noise: the certified ε is then conditional, and the run records this.
+            repetitions: The number of repetitions.
+            guarded: Whether a replay check, which has only the releases, accompanies the run, and the noise is tested
                 from outside (``dpbounds.algorithms.guards``). The run is the same; it takes about three times as long,
-                and ``tested`` says which faults could have been seen.
+                and ``tested`` lists the faults that could have been detected.
 
         Returns:
             The run. ``output[r]`` and ``outputs[...][r]`` are private together (one repetition, at the ledger's cost);
-            the trace and what was ``measured`` are not.
+            the trace and the measurements are not.
 
         Raises:
             InvalidValue: Seed or repetitions are not allowed, the problem does not fit, or the walk diverged (or left
                 the ball of a landscape).
-            BudgetExceeded: The ledger shows more than was planned, or not all that was released; or a guard says no.
+            BudgetExceeded: The ledger shows more than was planned, or not all releases; or a guard found a fault.
         """
         return self._run(problem, seed, repetitions, guarded)
 
@@ -500,7 +501,7 @@ class Method(ABC, Generic[P]):
         )
 
     def _plain(self, problem: P) -> PlainStep | None:
-        """How it moves, where that is known to save something; the reason why not is asked for by ``plain_descent``."""
+        """Return the updates, if known, to save work; ``plain_descent`` has the reason if not."""
         try:
             return self.plain_descent(problem)
         except (InvalidValue, UnsupportedMechanism):
@@ -512,7 +513,7 @@ class Method(ABC, Generic[P]):
         return OpenLedger()
 
     def _kept_budget(self) -> PrivacyBudget | None:
-        """What the ledger is compared with: the budget, but for variants as printed that exceed it."""
+        """Return the budget for the comparison with the ledger; None for published variants that exceed it."""
         return self.budget
 
 
@@ -547,7 +548,7 @@ class FullBatchMethod(Method[P]):
         return Gaussian(self.noise_multiplier) ** self.steps
 
     def noise_stddev(self, problem: P) -> Fraction:
-        """σ, what is drawn on every coordinate of the mean gradient."""
+        """σ, the standard deviation of the noise on every coordinate of the mean gradient."""
         return stddev_of_gradients(problem, self.noise_multiplier)
 
 

@@ -1,4 +1,4 @@
-"""Where randomness comes from: one seeded stream per repetition, and the functions that draw noise.
+"""Sources of randomness: one seeded stream per repetition, and the functions that draw noise.
 
 What is drawn for experiments is the ideal Gaussian (or the uniform distribution on a ball or a sphere) rounded to
 double precision, from a pseudo-random generator (PCG64). Its seed comes from the operating system, 128 bits that are
@@ -44,7 +44,7 @@ NOISE_DRAWN = f"ideal Gaussian {PSEUDO_RANDOM}"
 
 
 class Records(Protocol):
-    """Whoever writes down what was released: an ``OpenLedger``."""
+    """An object that records releases: an ``OpenLedger``."""
 
     def gaussian(
         self,
@@ -59,14 +59,14 @@ class Records(Protocol):
         """Write down releases described by a mechanism."""
 
     def added(self, squares: float, numbers: int, level: float = 1.0) -> None:
-        """Keep count of the Gaussian noise that reached the answers, in units of what was written at that level."""
+        """Count the Gaussian noise of the answers, relative to the entries of that level."""
 
     def waited(self, total: float, numbers: int, level: float = 1.0) -> None:
         """Keep count of Laplace, Gumbel or ball noise, turned into standard exponential variables."""
 
 
 def from_the_system() -> int:
-    """A seed that nobody knows: 128 bits from the operating system, as many as ``SeedSequence`` keeps."""
+    """Return a secret seed: 128 bits from the operating system, as many as ``SeedSequence`` keeps."""
     asked = ENTROPY.get()
     return secrets.randbits(128) if asked is None else asked()
 
@@ -96,7 +96,7 @@ def streams(seed: int | None, repetitions: int) -> tuple[np.random.Generator, ..
 
 
 def drawn_by(how: str, seed: int | None) -> str:
-    """How noise was drawn, and what a seed that was given means for the guarantee, in words."""
+    """Describe how noise was drawn, and the effect of a given seed on the guarantee."""
     source = "a seed from the operating system, not kept" if seed is None else f"a seed that was given: {CONDITION}"
     return f"{how}; with {source}"
 
@@ -116,9 +116,9 @@ def gaussian(
         generators: One per repetition.
         dimension: p, the length of each answer.
         noise_stddev: Greater than 0, in the units of the answer; the ledger gets its exact binary value.
-        per_record_bound: How far one record can move the answer by being added, in l2 norm and the same units.
-        ledger: That of one repetition: all repetitions share the noise level, so one entry is written.
-        sampling: Of the records that are answered about.
+        per_record_bound: The largest l2 norm of one record's contribution, in the units of the answer.
+        ledger: The ledger of one repetition: all repetitions share the noise level, so one entry is written.
+        sampling: The sampling of the records of the answer.
 
     Returns:
         Noise of shape (len(generators), dimension).
@@ -196,10 +196,10 @@ def ball(
 
 
 def described(kind: Kind, noise_multiplier: Fraction, dimension: int) -> Mechanism:
-    """The full-batch mechanism of a kind of noise other than "secure", in units of the per-record bound.
+    """Return the full-batch mechanism of a kind of noise other than "secure", in units of the per-record bound.
 
     Noise on the sphere promises nothing on its own: two spheres of equal radius around different points share no mass
-    for dimension 2 or more, so that an answer may tell the neighbours apart for certain. That is (0, 1)-privacy, under
+    for dimension 2 or more, so that an answer may distinguish the neighbours for certain. That is (0, 1)-privacy, under
     either relation; on one random record out of n it becomes (0, 1/n).
 
     Raises:
@@ -217,7 +217,7 @@ def described(kind: Kind, noise_multiplier: Fraction, dimension: int) -> Mechani
 
 
 def standard_gaussian(generators: Sequence[np.random.Generator], dimension: int) -> Array:
-    """N(0, I), one row per generator; writes nothing."""
+    """Draw N(0, I), one row per generator, without a ledger entry."""
     noise = np.empty((len(generators), dimension))
     for generator, row in zip(generators, noise, strict=True):
         generator.standard_normal(out=row)

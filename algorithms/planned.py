@@ -1,4 +1,4 @@
-"""What was made against what was planned: releases of one family differ in one number only, their loss."""
+"""Comparison of releases with a plan: releases of one family differ in one number only, their loss."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class _Family:
 
     Attributes:
         example: One of them.
-        loss: Of that one.
-        losses: How often each occurs.
+        loss: The loss of that release.
+        losses: The multiplicity of each loss.
     """
 
     example: Mechanism

@@ -1,4 +1,4 @@
-"""How much noise keeps a budget: the smallest that is proven.
+"""The smallest proven noise for a budget.
 
 Composition of full-batch Gaussians is exact. T adaptive releases with multipliers z_1, ..., z_T are one release with
 multiplier z where 1/z² = Σ 1/z_t² (Dong, Roth & Su 2022, Corollary 3.3; "adaptive" by their Theorem 3.2). So a single
@@ -34,15 +34,15 @@ def multiplier_of_one(budget: PrivacyBudget) -> Fraction:
 
 
 def multiplier_of_steps(budget: PrivacyBudget, steps: int) -> Fraction:
-    """The noise multiplier of each of T equal full-batch releases that together keep the budget: z √T, rounded up."""
+    """Return the noise multiplier of T equal full-batch releases that satisfy the budget together: z √T, rounded up."""
     return multiplier_of_one(budget) * root_above(positive_integer(steps, "steps"))
 
 
 def multipliers_of_groups(budget: PrivacyBudget, groups: Mapping[str, tuple[int, Fraction]]) -> dict[str, Fraction]:
-    """The noise multiplier of every group of full-batch releases, so that all groups together keep the budget.
+    """Return the noise multipliers of groups of full-batch releases that satisfy the budget together.
 
     Args:
-        budget: Of all together.
+        budget: The budget of all groups together.
         groups: T_j, how many equal releases there are, and s_j > 0, their part of 1/z²; the parts add up to at most 1.
 
     Raises:
@@ -58,7 +58,7 @@ def multipliers_of_groups(budget: PrivacyBudget, groups: Mapping[str, tuple[int,
 
 
 def multiplier_within(budget: PrivacyBudget, mechanism: Callable[[Fraction], Mechanism]) -> Fraction:
-    """The smallest proven noise multiplier at which a mechanism keeps the budget, whatever it is made of.
+    """Return the smallest proven noise multiplier at which any mechanism satisfies the budget.
 
     Args:
         budget: ε, δ and the relation.

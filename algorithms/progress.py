@@ -1,4 +1,4 @@
-"""How far a run is and what it has spent so far, told as it goes: to a function, to lines of text, to a bar."""
+"""Progress of a run, and its ε so far: reported to a function, as lines of text, or as a bar."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from dpbounds.expressions.enclosure import Enclosure
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Progress:
-    """A run between two steps. All of it is public: how many steps were made, and what the ledger holds.
+    """A run between two steps. All of it is public: the number of steps, and the ledger.
 
     Attributes:
-        step: How many steps were made.
-        steps: How many there will be at most.
+        step: The number of steps so far.
+        steps: The largest number of steps.
     """
 
     step: int
@@ -28,7 +28,7 @@ class Progress:
 
     @property
     def ledger(self) -> Ledger:
-        """What one repetition has released so far."""
+        """The releases of one repetition so far."""
         return self._ledger.so_far()
 
     def spent(self, budget: PrivacyBudget) -> Enclosure:
@@ -42,7 +42,7 @@ _LISTENERS: ContextVar[tuple[tuple[Tell, int], ...]] = ContextVar("listeners", d
 
 @contextmanager
 def followed_by(tell: Tell, every: int = 1) -> Iterator[None]:
-    """Runs inside the ``with`` block call ``tell`` after so many steps, and after the last.
+    """Call ``tell`` every ``every`` steps of runs inside the ``with`` block, and after the last step.
 
     >>> from dpbounds.algorithms import GradientDescent, problems
     >>> problem = problems.sigmoid_loss([[0.5, 0], [0, 0.5]], [1, -1], l1=0, feature_bound=1)
@@ -59,14 +59,14 @@ def followed_by(tell: Tell, every: int = 1) -> Iterator[None]:
 
 
 def told(step: int, steps: int, ledger: OpenLedger) -> None:
-    """Tell whoever follows that a step was made."""
+    """Notify the listener of a step."""
     for tell, every in _LISTENERS.get():
         if step % every == 0 or step == steps:
             tell(Progress(step, steps, ledger))
 
 
 def spending(budget: PrivacyBudget, steps_per_epoch: int) -> Tell:
-    """A line on standard output for each epoch: what was spent, proven and rounded up, of what may be."""
+    """Return a reporter that prints a line for each epoch: the ε spent, proven and rounded up, and the budget."""
 
     def tell(made: Progress) -> None:
         epoch = -(-made.step // steps_per_epoch)

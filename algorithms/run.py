@@ -1,4 +1,4 @@
-"""Run: what an algorithm returned, released and measured."""
+"""Runs: output, releases and measurements of an algorithm."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Series:
 
 
 class Trace(Mapping[str, Series]):
-    """What was measured along the way, by name; ``trace["objective"]`` is ``trace.objective``, too.
+    """The measurements along a run, by name; ``trace["objective"]`` is also ``trace.objective``.
 
     It uses exact answers and is outside the privacy guarantee: do not publish it. Names that several algorithms use:
 
@@ -78,7 +78,7 @@ class Trace(Mapping[str, Series]):
         return [*super().__dir__(), *self._series]
 
 
-_STEPS_HELD = 64  # averages are taken of so many steps at a time, as each call of NumPy costs a microsecond
+_STEPS_HELD = 64  # number of steps that are averaged at a time, as each call of NumPy costs a microsecond
 _NUMBERS_HELD = 1 << 14  # in one array of a ``Gathering``, so that it stays in the processor's cache
 
 
@@ -116,10 +116,10 @@ class Recorder:
 
 
 class Gathering:
-    """Keeps arrays of several steps, until a function makes of them together what is measured at each.
+    """Buffer of arrays of several steps, for which a function measures all steps together.
 
     Args:
-        function: Of arrays with N rows to N numbers by name, where a row's number depends on the same rows alone.
+        function: Maps arrays with N rows to N numbers by name; a row's number depends on that row only.
     """
 
     def __init__(self, function: Callable[..., Mapping[str, Array]]) -> None:
@@ -138,7 +138,7 @@ class Gathering:
         return self._next == self._steps
 
     def made(self) -> dict[str, Array]:
-        """What the function made of the steps that came since it was asked last, shape (k, R) each."""
+        """Return the function's values for the steps since the last call, shape (k, R) each."""
         count, self._next = self._next, 0
         if not count:
             return {}
@@ -148,11 +148,11 @@ class Gathering:
 
 @dataclass(frozen=True, slots=True)
 class NoiseTested:
-    """What a test of noise could have seen.
+    """The faults that a test of noise could have detected.
 
     Attributes:
-        kind: Of the answers, with how many numbers each has: "gradient 4".
-        numbers: How many numbers of noise were tested together.
+        kind: The kind of the answers, with the number of values in each: "gradient 4".
+        numbers: Number of values of noise that were tested together.
         seen_below: Noise of this kind that is all smaller than it should be by a factor below this one is found with a
             probability of at least ``SEEN``; rounded down. What concerns a part of the numbers needs more of them. None
             where the test is of a distribution and not of a size (noise in a ball, choices).
@@ -171,30 +171,30 @@ class Run(Displayed):
     """A finished run of R independent repetitions.
 
     Attributes:
-        algorithm: Its name.
-        output: The returned points, shape (R, p): private at the ledger's cost, one repetition. NaN where an algorithm
-            that may find nothing has found nothing.
-        outputs: Anything else that was released, by name, one row per repetition; private as well.
-        output_step: Which iterate each repetition returned, shape (R,), numbered as the algorithm does (from 1; SPIDER
-            from 0; 0 where nothing was found); None where that means nothing.
-        trace: What was measured along the way (not private).
-        measured: What was measured at the output, by name, shape (R,) each (not private).
-        metric: Which of ``measured`` or of ``trace`` the algorithm's theorem bounds.
-        ledger: What *one* repetition released.
-        budget: What was meant to be spent, or None where only a noise level was asked for.
-        spent: Proven enclosure of the ε that the ledger spends at the budget's δ and relation (None without a budget).
-        release: What that is the price of: "every-iterate", so that whatever follows from the noisy answers may be
+        algorithm: The name of the algorithm.
+        output: The returned points, shape (R, p): each repetition is private, with the ledger's ε. NaN where the
+            algorithm has found no point.
+        outputs: Other releases, by name, one row per repetition; also private.
+        output_step: The index of the iterate that each repetition returned, shape (R,), numbered as in the algorithm
+            (from 1; SPIDER from 0; 0 if no point was found); None if it is not defined.
+        trace: Measurements along the run (not private).
+        measured: Measurements at the output, by name, shape (R,) each (not private).
+        metric: The name in ``measured`` or in ``trace`` that the algorithm's theorem bounds.
+        ledger: The releases of *one* repetition.
+        budget: The planned budget, or None if only a noise level was given.
+        spent: Certified interval of the ledger's ε at the budget's δ and relation (None without a budget).
+        release: What may be published for it: "every-iterate", so that any function of the noisy answers may be
             published, or "last-iterate": ``output``, and nothing else that depends on the records.
         steps: T.
-        parameters: The numbers that were used, by name (``step_size`` is the exact double).
-        seed: Of all streams, where one was given; then what is certified is ``ledger_format.CONDITION``. None where it
-            came from the operating system and nobody knows it.
+        parameters: The parameters in use, by name (``step_size`` is the exact double).
+        seed: The seed of all streams, if one was given; then the certified ε is subject to ``ledger_format.CONDITION``.
+            None if it came from the operating system and was not kept.
         timings: Seconds by activity.
-        noise_drawn: Which noise that was, in words for a privacy statement.
-        utility: Why no bound on utility applies, in words; None where the problem does not rule one out.
-        tested: Of a run under guard: what the tests of its noise could have seen.
-        chosen: Where the ledger holds what a run may release at most, as it chooses as it goes: how many releases that
-            are, in words for a privacy statement; empty where the ledger lists what was released.
+        noise_drawn: A description of the noise, for a privacy statement.
+        utility: Why no bound on utility applies, in words; None if one may apply.
+        tested: For a guarded run: the faults that the tests of its noise could have detected.
+        chosen: If releases are chosen adaptively, so that the ledger is an upper bound: the largest number of releases,
+            in words for a privacy statement. Empty if the ledger lists the releases.
     """
 
     algorithm: str
@@ -230,12 +230,12 @@ class Run(Displayed):
 
     @property
     def repetitions(self) -> int:
-        """How many repetitions R there are."""
+        """The number R of repetitions."""
         return int(self.output.shape[0])
 
     @property
     def samples(self) -> Array:
-        """The metric, one independent number per repetition, shape (R,): what a bound is compared with."""
+        """The metric, one independent number per repetition, shape (R,), to compare with a bound."""
         return self.measured[self.metric] if self.metric in self.measured else self.trace[self.metric].per_repetition
 
     @property
@@ -246,13 +246,13 @@ class Run(Displayed):
         return self.parameters["step_size"]
 
     def statement(self) -> str:
-        """A paragraph fit to publish, at the budget's δ and relation; errors as ``certificate``."""
+        """Return a privacy statement, at the budget's δ and relation; errors as ``certificate``."""
         from dpbounds.privacy.publishing.statements import statement
 
         return statement(self._account(), noise_drawn=self.noise_drawn, chosen=self.chosen)
 
     def certificate(self) -> dict[str, object]:
-        """The certificate of one repetition's ledger (of what is published of it), for ``dpbounds check``.
+        """Return the certificate of one repetition's ledger (of its published part), for ``dpbounds check``.
 
         Raises:
             InvalidValue: There is no budget, and so no δ.
@@ -301,8 +301,8 @@ class Run(Displayed):
 
 
 ONLY_THE_LAST = (
-    "the output alone; not to be published: any other iterate or noisy answer, losses and whatever was measured, "
-    "states of the optimiser"
+    "the output alone; not to be published: any other iterate or noisy answer, losses and other measurements, states "
+    "of the optimiser"
 )
 NO_UTILITY = "no bound applies: clipped gradients are those of no function; privacy is certified all the same"
 
@@ -311,7 +311,7 @@ _SHADOW: ContextVar[bool] = ContextVar("shadow", default=False)
 
 @contextmanager
 def shadowing() -> Iterator[None]:
-    """Inside the ``with`` block runs are shadows, which release nothing: there is no ledger to settle."""
+    """Mark runs inside the ``with`` block as replays, which release nothing and settle no ledger."""
     token = _SHADOW.set(True)
     try:
         yield

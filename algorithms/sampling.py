@@ -1,4 +1,4 @@
-"""How the records of a release are drawn: what a descent draws, a ledger writes down, and the accountant certifies."""
+"""Sampling schemes of releases: drawn by a descent, recorded in a ledger, and certified by the accountant."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ class _Independent(ABC):
         return rows
 
     def divisor(self, records: int) -> Fraction:
-        """By what the sum over a batch is divided: a public number, whatever the batch holds."""
+        """Return the public number by which the sum over a batch is divided, for any batch."""
         return self.sample(_ANY).divisor(records)
 
 
 @dataclass(frozen=True, slots=True)
 class Batch(_Independent):
-    """Of how many records a random batch of a fixed size consists, and how they are drawn.
+    """Fixed-size batches: their size, and whether they are drawn with replacement.
 
     Attributes:
         size: b, the number of draws.
-        records: n, public, out of which they are drawn.
+        records: n, the public number of records to draw from.
         replacement: Whether each draw is from all n records, so that one may occur several times.
     """
 
@@ -79,11 +79,11 @@ class Batch(_Independent):
 
 @attrs.frozen
 class Poisson(_Independent):
-    """Each record is in the sample with a probability of its own.
+    """Poisson sampling: each record is in the batch with probability ``sample_rate``, independently.
 
     Attributes:
         sample_rate: In (0, 1]. A generator's uniform numbers are multiples of 2^-53, so the rate is rounded down to
-            one: what the ledger gets is the rate at which records really are drawn.
+            one: the ledger has the rate at which records are drawn.
 
     Raises:
         InvalidValue: The rate is not in (0, 1], or below 2^-53.
@@ -134,14 +134,14 @@ class _Dealt(ABC):
     @property
     @abstractmethod
     def epoch(self) -> Dealing:
-        """One epoch of it, whatever runs."""
+        """Return one epoch of any mechanism."""
 
     def deal(self, records: int, source: Source) -> Rows:
         """Each record's batch in an epoch, from 0, or -1 where it sits out, shape (n,); or its K batches, (n, K)."""
         return self.epoch.deal(records, source)
 
     def divisor(self, records: int) -> Fraction:
-        """By what the sum over a batch is divided: a public number, whatever the batch holds."""
+        """Return the public number by which the sum over a batch is divided, for any batch."""
         found = self.epoch.divisor(records)
         if not found:
             raise InvalidValue("bins", self.bins, f"at most the number of records, {records}")
@@ -170,11 +170,11 @@ class Bins(_Dealt):
 
     @property
     def epoch(self) -> Dealing:
-        """One epoch of it, whatever runs."""
+        """Return one epoch of any mechanism."""
         return BallsInBins(_ANY, self.bins, 1, redraw=self.redraw)
 
     def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
-        """The first so many steps, all together; a last epoch may be cut short."""
+        """Return the mechanism of the first ``steps`` steps together; a last epoch may be cut short."""
         return BallsInBins(mechanism, self.bins, Fraction(steps, self.bins), redraw=self.redraw)
 
 
@@ -201,7 +201,7 @@ class Allocated(_Dealt):
 
     @property
     def epoch(self) -> Dealing:
-        """One epoch of it, whatever runs."""
+        """Return one epoch of any mechanism."""
         return RandomlyAllocated(_ANY, self.bins, self.participations)
 
     @property
@@ -210,7 +210,7 @@ class Allocated(_Dealt):
         return True
 
     def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
-        """The first so many steps: whole epochs, as an epoch that is cut short is a whole one of which less is told."""
+        """Return the mechanism of the first ``steps`` steps: an epoch that is cut short counts as a whole one."""
         return RandomlyAllocated(mechanism, self.bins, self.participations) ** -(-steps // self.bins)
 
 
@@ -234,7 +234,7 @@ class Shuffle(_Dealt):
 
     @property
     def epoch(self) -> Dealing:
-        """One epoch of it, whatever runs."""
+        """Return one epoch of any mechanism."""
         return Shuffled(_ANY, self.bins)
 
     @property
@@ -243,7 +243,7 @@ class Shuffle(_Dealt):
         return True
 
     def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
-        """The first so many steps: whole epochs, as an epoch that is cut short is a whole one of which less is told."""
+        """Return the mechanism of the first ``steps`` steps: an epoch that is cut short counts as a whole one."""
         return Shuffled(mechanism, self.bins) ** -(-steps // self.bins)
 
 
@@ -252,7 +252,7 @@ CyclicOrder = Literal["fixed", "secret"]
 
 @attrs.frozen
 class Cyclic:
-    """The same m batches in every epoch, in the same order: batch j holds the records at places j, j + m, j + 2m, ....
+    """Cyclic batches: the same m batches in every epoch; batch j holds the records at places j, j + m, j + 2m, ....
 
     Attributes:
         bins: m, a positive whole number.
@@ -276,7 +276,7 @@ class Cyclic:
         return False
 
     def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
-        """The first so many steps: the matrix mechanism of independent noise, records in a fixed order.
+        """Return the mechanism of the first ``steps`` steps: independent noise, records in a fixed order.
 
         Given the order it is a composition of releases of which a record is in every m-th one.
         """
@@ -287,7 +287,7 @@ class Cyclic:
         )
 
     def deal(self, records: int, source: Source) -> Rows:
-        """The batches of every epoch, all of which hold ⌈n/m⌉ records or one less."""
+        """Return the batches of every epoch, with ⌈n/m⌉ records or one less."""
         order = np.arange(records) if self.order == "fixed" else source.order(records)
         return cut(order, self.bins, records)
 
@@ -337,11 +337,11 @@ class Correlated:
 
     @property
     def order(self) -> str:
-        """Of the groups, see ``Cyclic``."""
+        """Order of the groups, see ``Cyclic``."""
         return "drawn" if self.draws == "balls-in-bins" else "fixed"
 
     def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
-        """All rows of the matrix, of which so many were released: a run that is cut short tells less.
+        """Return the mechanism of all rows of the matrix, of which ``steps`` were released.
 
         Raises:
             UnsupportedMechanism: There are fewer rows.

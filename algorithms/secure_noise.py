@@ -46,7 +46,7 @@ Utility bounds are stated for the ideal Gaussian: rounding moves a record's part
 noise is larger by a relative 2^-24, which they do not contain.
 
 What it rests on beyond that: OpenDP's samplers being exact (they prove it for the algorithms), elementwise NumPy
-functions giving a number the same bits wherever it stands in an array (tested; it matters where removing a record moves
+functions giving a number the same bits at every place of an array (tested; it matters if removing a record moves
 others), and a caller who learns nothing from how long a draw takes.
 """
 
@@ -81,14 +81,14 @@ SECURE_CHOICE = "on exact sums of whole numbers, by OpenDP's sampler from the op
 
 _FINENESS = 24  # the grid is 2^-24 of the per-record bound or finer, spread over the coordinates
 _SMOOTHING, _MORE = 64, Fraction(1, 2**60)  # c and κ of the proof
-_LARGEST_SHIFT = 256  # of the proof: in units of the noise
+_LARGEST_SHIFT = 256  # shift of the proof, in units of the noise
 # 64-bit integers are handed to the sampler; it stops at their ends, which costs no privacy but would bias the answer
 _LARGEST, _LARGEST_SCALE = 2**62, 2**56
 _LARGEST_DIMENSION = 2**24
 
 
 def how_drawn(noise: str) -> str:
-    """How noise of a kind, "gaussian" or "secure", is drawn, in words."""
+    """Describe how noise of a kind, "gaussian" or "secure", is drawn."""
     return NOISE_DRAWN if noise == "secure" else plain.NOISE_DRAWN
 
 
@@ -180,7 +180,7 @@ def gaussian(
         most: M of each: 0 for what is exactly 0 on both neighbours, and gets no noise.
         exponents: k of each.
         noise_multiplier: z.
-        ledger: That of one repetition.
+        ledger: The ledger of one repetition.
 
     Returns:
         Noisy sums, multiples of 2^k, shape (R, p). No two calls give the same: there is no seed.
@@ -211,7 +211,7 @@ def choice(scores: Whole, most: int, *, factor: int, epsilon: Fraction, gumbel: 
         factor: f, 1 or 2, of the relation.
         epsilon: ε.
         gumbel: Whether the noise is Gumbel's, else discrete Laplace, of which the ledger keeps count.
-        ledger: That of one repetition; the caller has written the choice.
+        ledger: The ledger of one repetition; the caller has recorded the choice.
     """
     scale = to_float(2 * factor * most / epsilon, "up")
     if scale >= _LARGEST_SCALE:
@@ -224,7 +224,7 @@ def choice(scores: Whole, most: int, *, factor: int, epsilon: Fraction, gumbel: 
 
 
 def demand_multiplier(noise_multiplier: Fraction) -> None:
-    """Raise unless the proof covers this noise multiplier, and the sampler is there: to be asked before writing.
+    """Raise unless the proof covers this noise multiplier, and the sampler is installed; to be called before writing.
 
     Raises:
         InvalidValue: There is too little noise, or more than the sampler's whole numbers hold.
@@ -273,7 +273,7 @@ class System:
 
 
 def library() -> Any:
-    """OpenDP, or ``MissingSampler``: to be asked before writing."""
+    """Return OpenDP, or raise ``MissingSampler``; to be called before writing."""
     try:
         opendp: Any = importlib.import_module("opendp.prelude")
     except ImportError:

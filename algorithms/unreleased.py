@@ -1,4 +1,4 @@
-"""Exact values: arithmetic goes on with them, but nothing that a run returns or asks may be made of them."""
+"""Private intermediate values: arithmetic works with them, but no output or query may be computed from them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpbounds.errors import BudgetExceeded
 T = TypeVar("T")
 Q = ParamSpec("Q")
 
-# What their answer looks like tells numbers: how many entries are not 0, or differ.
+# The form of their answer reveals numbers: of entries that are not 0, or that differ.
 _TELLING = {
     *(np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.compress, np.extract, np.trim_zeros),
     *(np.intersect1d, np.setdiff1d, np.union1d, np.setxor1d),
@@ -95,7 +95,7 @@ class Unreleased(NDArrayOperatorsMixin):
 
 
 def closed(values: T) -> T:
-    """The same, unreleased; of a tuple or a mapping, each; for the type checker it still is what it was."""
+    """Mark values as unreleased (each of a tuple or a mapping), without changing their static type."""
     kind: Any = type(values)
     found: Any = values
     if kind is np.ndarray:
@@ -111,7 +111,7 @@ def closed(values: T) -> T:
 
 
 def opened(values: T) -> T:
-    """The numbers themselves, also of what a list, a tuple or a mapping holds: for recorders."""
+    """Return the numbers themselves, also of the items of a list, a tuple or a mapping: for recorders."""
     kind: Any = type(values)
     found: Any = values
     if kind is Unreleased:

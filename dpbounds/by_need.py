@@ -1,6 +1,6 @@
-"""Public names that are imported when they are first asked for (PEP 562), so that a room costs what is used of it.
+"""Public names that are imported when first used (PEP 562), so that a package loads only the modules in use.
 
-A room names them once, in the imports under its ``if TYPE_CHECKING:``, which type checkers, editors and this module
+A package names them once, in the imports under its ``if TYPE_CHECKING:``, which type checkers, editors and this module
 read alike (scikit-image and others keep the same list in a stub, Scientific Python's SPEC 1).
 """
 

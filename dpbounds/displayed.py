@@ -1,4 +1,4 @@
-"""How results show themselves: short where Python writes them, as small tables in notebooks (``_repr_html_``)."""
+"""Display of results: short text in Python, small tables in notebooks (``_repr_html_``)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Sheet:
     """The summary of a result for notebooks, all of it text.
 
     Attributes:
-        title: What it is.
+        title: The title.
         facts: Names and what they are.
-        columns: Of a table below them.
-        rows: Of that table, one text per column.
+        columns: The columns of a table below the facts.
+        rows: The rows of that table, one text per column.
     """
 
     title: str
@@ -32,12 +32,12 @@ class Sheet:
     rows: Sequence[tuple[str, ...]] = ()
 
     def text(self) -> str:
-        """In lines."""
+        """Return the summary as lines of text."""
         lines = [self.title, *(f"  {name}: {told}" for name, told in self.facts)]
         return "\n".join(lines + ["  " + "  ".join(row) for row in self._shown()])
 
     def markup(self) -> str:
-        """In HTML, without colours of its own."""
+        """Return the summary as HTML, without colours."""
         head = f"<caption {_CELL}><b>{html.escape(self.title)}</b></caption>"
         facts = "".join(
             f'<tr><th scope="row" {_CELL}>{_inside(a)}</th><td {_CELL}>{_inside(b)}</td></tr>' for a, b in self.facts

@@ -1,9 +1,9 @@
-"""Files of evidence: ledgers and certificates are read strictly, and whatever is written appears whole or not at all.
+"""Files of evidence: ledgers and certificates are read strictly, and files are written completely or not at all.
 
 *Reading.* Regular files only: a pipe or a device would block, or never end. JSON means one thing: no field occurs
 twice, every number is finite, and size, nesting and digits have limits (``dpbounds.limits``).
 
-*Writing.* What is written stands in a temporary file beside its place, is forced to the disk, and is then renamed. A
+*Writing.* The content is written to a temporary file beside its place, is forced to the disk, and is then renamed. A
 full disk or a killed process leaves the file that was there.
 """
 
@@ -39,7 +39,7 @@ def read_bytes(path: str | Path, name: str, most: int) -> bytes:
 
     Args:
         path: The file; a symbolic link to one will do.
-        name: What to call it in an error.
+        name: The name for errors.
         most: Bytes that it may have.
 
     Raises:
@@ -80,7 +80,7 @@ def parsed(text: str, name: str) -> Any:
 
     Args:
         text: The document.
-        name: What to call it in an error.
+        name: The name for errors.
 
     Raises:
         InvalidValue: Not JSON, a field that occurs twice, a number that is not finite or too long, too much nesting.
@@ -124,7 +124,7 @@ def _short(digits: str, name: str) -> str:
 
 
 def _depth(text: str) -> int:
-    """How many brackets stand open at once, at most (as far as the limit)."""
+    """Return the largest depth of open brackets (up to the limit)."""
     depth = deepest = 0
     for bracket in _NO_BRACKETS.sub("", text):
         depth += 1 if bracket in "[{" else -1
@@ -136,7 +136,7 @@ def _depth(text: str) -> int:
 
 @contextmanager
 def _regular(path: str | Path, name: str) -> Iterator[int]:
-    """A descriptor of a regular file, opened without waiting for anybody."""
+    """Return a descriptor of a regular file, opened without blocking."""
     try:
         demand_regular(os.stat(path), path, name)  # before it is opened: opening some devices does something
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
@@ -179,7 +179,7 @@ def _read(descriptor: int, most: int) -> bytes:
 
 
 def quoted(value: object) -> str:
-    r"""What stands in a file, as an error may show it: on one line, short, without anything that commands a terminal.
+    r"""Quote a value of a file in an error: on one line, short, without terminal control characters.
 
     >>> print(quoted("\x1b[2J"), quoted("poisson"), quoted(True), quoted([1]), len(quoted("x" * 10**6)) < 80)
     '\x1b[2J' poisson true a list True
@@ -198,7 +198,7 @@ def quoted(value: object) -> str:
 def demand_object(
     value: object, name: str, required: Collection[str], optional: Collection[str] = ()
 ) -> Mapping[str, Any]:
-    """An object with all required fields, and none beside these and the optional ones; else ``InvalidValue``."""
+    """Return an object with all required fields, and no others than the optional ones; else ``InvalidValue``."""
     if not isinstance(value, Mapping):
         raise InvalidValue(name, quoted(value), "an object")
     allowed = ", ".join(sorted({*required, *optional}))
@@ -211,7 +211,7 @@ def demand_object(
 
 
 def demand_version(value: object, name: str, known: Collection[int]) -> int:
-    """One of the versions that are known, as a whole number (``true`` and 2.0 are none); else ``InvalidValue``."""
+    """Return a known version, as a whole number (``true`` and 2.0 are refused); else ``InvalidValue``."""
     if type(value) is not int or value not in known:
         raise InvalidValue(name, quoted(value), " or ".join(map(str, known)), "update dpbounds to read a later one")
     return value
@@ -221,11 +221,11 @@ def demand_version(value: object, name: str, known: Collection[int]) -> int:
 
 
 def write(path: str | Path, content: str | bytes) -> None:
-    """Write a file: all of it, or nothing.
+    """Write a file atomically.
 
     Where a regular file is replaced, the new one has its permissions (and its owner, where that is allowed); else the
     usual ones. A symbolic link stays one, and its target is written. A pipe, a terminal or ``/dev/null`` is written to
-    as it is; a pipe that nobody reads is refused at once.
+    as it is; a pipe without a reader is refused at once.
 
     Args:
         path: The file. Its directory has to exist, and to have room for a second file.
@@ -245,21 +245,21 @@ def write_before(
     between: Callable[[], None] | None = None,
     outdated: Iterable[Path] = (),
 ) -> None:
-    """Write what accounts for a release, and only then the release: no failure leaves the second without the first.
+    """Write the evidence of a release, and only then the release: no failure leaves the second without the first.
 
     Room for all files is taken beside their places first, so that a full disk changes nothing. Then earlier files at
-    the places of ``last`` are removed, as they would stand beside evidence about something else; ``first`` is put in
+    the places of ``last`` are removed, as they would be beside evidence about something else; ``first`` is put in
     place, ``between`` called, and only now ``last`` is written. A process that is killed at any moment leaves nothing
     of ``last``, not in a temporary file either, or all of ``first`` beside it.
 
     Args:
         first: Evidence, by path.
-        last: What it is about, by path.
-        between: What reads the evidence, and has to be written before the release, too.
+        last: The subject of the evidence, by path.
+        between: Reads the evidence; its result has to be written before the release, too.
         outdated: Files of an earlier release that this one does not write: they are removed, too.
 
     Raises:
-        OSError: A file cannot be written; nothing of ``last`` stands there, or all files are as they were.
+        OSError: A file cannot be written; nothing of ``last`` is there, or all files are as they were.
     """
     drafts: dict[Path, Callable[[], None]] = {}
     beside: list[Path] = []
@@ -334,7 +334,7 @@ def _named(path: str | Path) -> Iterator[None]:
 
 
 def probe(path: str | Path) -> None:
-    """Raise ``OSError`` where :func:`write` would for want of a directory or of permission; the file stays as it is."""
+    """Raise ``OSError`` if :func:`write` would, for lack of a directory or of permission; the file is unchanged."""
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():  # a pipe, say: to open it would be seen at the other end
         return

@@ -29,7 +29,7 @@ MISSING = "(missing)"  # in the place of a value that was not given
 
 
 class InvalidValue(DpboundsError, ValueError):
-    """A value lies outside its domain; the message says which, what is allowed and what to do.
+    """A value is outside its domain; the message names the value, the allowed values, and what to do.
 
     It travels between processes: a value that is more than a number or a text arrives there as its text.
     """
@@ -49,15 +49,15 @@ class InvalidValue(DpboundsError, ValueError):
 
 
 class UnsupportedMechanism(DpboundsError):
-    """No proven analysis is known here for this mechanism, sampling and relation, so none is returned."""
+    """No proven analysis is known for this mechanism, sampling scheme and relation."""
 
 
 class NotCertified(DpboundsError):
-    """The proof did not close within its limits (precision, work); nothing unproven is returned in its place."""
+    """The proof did not succeed within its limits (precision, work); no unproven value is returned in its place."""
 
 
 class CertificateError(DpboundsError):
-    """A certificate is malformed, or what it claims could not be confirmed."""
+    """A certificate is malformed, or its claim could not be confirmed."""
 
 
 class BudgetExceeded(DpboundsError):
@@ -86,7 +86,7 @@ _BOUNDED.maxstring = _BOUNDED.maxother = _BOUNDED.maxlong = SHOWN
 
 
 def shown(value: object) -> str:
-    """A value as an error tells it: never longer than ``limits.SHOWN``, and never an error itself.
+    """Return a value for an error message: never longer than ``limits.SHOWN``, and never an error itself.
 
     >>> shown(Fraction(1, 3)), len(shown("x" * 100_000)) <= 120, shown(10**5000)
     ('1/3', True, 'an integer of 16610 bits')
@@ -107,14 +107,14 @@ def shown(value: object) -> str:
 
 
 def demand(name: str, value: object, *kinds: Any) -> None:
-    """Refuse what is of no such type: for records, whose fields are results and nothing to be converted."""
+    """Refuse objects of another type: for records, whose fields are results and not converted."""
     if not isinstance(value, kinds):
         names = [kind.__name__ if isinstance(kind, type) else str(kind) for kind in kinds]
         raise InvalidValue(name, value, "of type " + " or ".join(names))
 
 
 def demand_function(name: str, value: object) -> None:
-    """Refuse what cannot be called with one argument."""
+    """Refuse objects that cannot be called with one argument."""
     rule = "a function of one argument"
     if not callable(value):
         raise InvalidValue(name, value, rule)
@@ -122,12 +122,12 @@ def demand_function(name: str, value: object) -> None:
         inspect.signature(value).bind(None)
     except TypeError:
         raise InvalidValue(name, value, rule) from None
-    except ValueError:  # of a built-in function, which does not tell
+    except ValueError:  # raised by a built-in function without details
         return
 
 
 def demand_one_of(name: str, value: object, known: Iterable[str]) -> None:
-    """Refuse what is none of a few words."""
+    """Refuse words that are not in a list."""
     words = tuple(known)
     if not isinstance(value, str) or value not in words:
         raise InvalidValue(name, repr(value) if isinstance(value, str) else value, " or ".join(words))
@@ -146,12 +146,12 @@ def shortened(text: str, longest: int = LINE) -> str:
 
 
 def one_of(value: object, known: Iterable[str], listed_by: str = "") -> str:
-    """What is allowed where a name is not known: the names that are nearest to it, or all of them where they are few.
+    """Return the allowed values for an unknown name: the nearest names, or all of them if there are few.
 
     Args:
-        value: What was given.
+        value: The given value.
         known: The names that there are.
-        listed_by: What lists them all, such as "`dpbounds theorems`".
+        listed_by: The command that lists all values, such as "`dpbounds theorems`".
 
     >>> one_of("gradient", ["gradient-norm", *map(str, range(100))], "`dpbounds regimes`")
     'one of those that `dpbounds regimes` lists, such as gradient-norm'
@@ -164,7 +164,7 @@ def one_of(value: object, known: Iterable[str], listed_by: str = "") -> str:
 
 
 def _meant(value: object, allowed: str) -> str:
-    """Which of several words may have been meant, where one of more than a few is asked for.
+    """Return the known words that may have been meant, if there are more than a few.
 
     >>> InvalidValue("word", "gamm", "one of alpha, beta, gamma, delta")
     InvalidValue('word must be one of alpha, beta, gamma, delta, not gamm (did you mean gamma?)')
@@ -179,7 +179,7 @@ def _meant(value: object, allowed: str) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A question about a word that was not understood, or nothing where no known word is much like it.
+    """Return a question with similar known words, or an empty text if none is similar.
 
     >>> did_you_mean("smothness", ["lipschitz", "smoothness"]), did_you_mean("volume", ["lipschitz", "smoothness"])
     ('did you mean smoothness?', '')

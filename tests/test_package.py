@@ -52,7 +52,7 @@ def test_the_version_is_the_same_everywhere():
 
 
 def test_all_names_are_there():
-    """Which ones are promised, docs/api.rst says: tests/documentation/test_generated.py compares."""
+    """Which ones are promised, docs/api/ lists: tests/documentation/test_generated.py compares."""
     for name in dpbounds.__all__:
         assert getattr(dpbounds, name).__module__.startswith("dpbounds.")
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):

@@ -158,7 +158,7 @@ def known(mechanism, relation):
         classes = neighbour_classes(mechanism**2, dp.Relation(relation))
     except dp.UnsupportedMechanism as refused:
         return "refused" if "replace-one or zero-out-one" in str(refused) else f"refused without a way out: {refused}"
-    return "tight" if classes.tight else "both ends"
+    return "tight" if classes.tight else "both bounds"
 
 
 def test_what_it_says_of_each_scheme_is_so():

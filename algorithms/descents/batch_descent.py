@@ -68,7 +68,7 @@ class BatchDescent(Method[FiniteSum]):
         step_size: float | None = None,
         noise: fields.WhichNoise = "gaussian",
     ) -> BatchDescent:
-        """Plan for a budget, see ``Method``; None for η: what makes the bound small. `dpbounds plan` finds T and q."""
+        """Plan for a budget, see ``Method``; η None minimises the bound. `dpbounds plan` finds T and q."""
         budget, sampling, count = PrivacyBudget.of(epsilon, delta, relation), Poisson(sample_rate), fields.count(steps)
         demand_all_of_space(problem)
         multiplier = planning.multiplier_within(budget, lambda z: sampling.sample(Gaussian(z)) ** count)
@@ -76,7 +76,7 @@ class BatchDescent(Method[FiniteSum]):
         return cls(*(multiplier, count, sampling.sample_rate), draft.best_step(problem, step_size), budget, noise)
 
     def best_step(self, problem: FiniteSum, given: float | None) -> float:
-        """What is given, or the η up to 1/L with the smallest bound, in doubles."""
+        """Return the given step size, or the η up to 1/L with the smallest bound, in doubles."""
         asked = fields.step_size(given)
         if asked is not None:
             return asked

@@ -1,4 +1,4 @@
-"""DP-GLD: gradient Langevin dynamics, whose own noise is what keeps the data private.
+"""DP-GLD: gradient Langevin dynamics, whose own noise protects the data.
 
 Wang, Chen & Xu 2019, Algorithm 1: w_k = w_{k-1} - η ∇U(w_{k-1}) + √(2η/β) ξ_k with U = F + (λ/2)‖w‖², which is a
 gradient step with noise of variance 2/(ηβ) on the gradient. That identity is exact, so that the noise which keeps a
@@ -180,7 +180,7 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
         return no_more_than(found, problem, "") if self.regulariser else no_more_than_range(found, problem)
 
     def last_iterate(self, problem: FiniteSum) -> LastIterate:
-        """What a run spends whose w_T is published, and nothing else; its ledger says so, too.
+        """Return the mechanism of a run that publishes w_T, and nothing else; its ledger has it, too.
 
         With λ > L every step contracts, and a long run forgets: ε stays bounded in T. Else all iterates spend as much.
 
@@ -192,7 +192,7 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
         return self.plain_descent(problem).declared.read(Gaussian(self.noise_multiplier), 1, self.steps, "fixed")
 
     def plain_descent(self, problem: FiniteSum) -> PlainStep:
-        """How a run moves; raises as ``last_iterate``."""
+        """Return the updates of a run; raises as ``last_iterate``."""
         demand_all_of_space(problem)
         fields.demand_one_of(self.output, Literal["last"], "output")
         fields.demand_one_of(self.noise, Literal["gaussian"], "noise")
@@ -216,7 +216,7 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
 
 
 def _alone(langevin: LangevinDynamics, problem: FiniteSum) -> Mechanism:
-    """What its last iterate spends, or (ηλ > 1: less noise than any that will do) all of them."""
+    """Return the mechanism of the last iterate or (ηλ > 1: less noise than ever suffices) of all iterates."""
     longest = langevin.step_size_for(problem) * float(langevin.regulariser) > 1
     return langevin.planned if longest else langevin.last_iterate(problem)
 

@@ -83,7 +83,7 @@ class MatrixDescent(Method[FiniteSum]):
         draws: CorrelatedDraws = "fixed-order",
         sample_rate: ExactLike | None = None,
     ) -> MatrixDescent:
-        """Plan for a budget, see ``Method``; batches in a fixed order need a relation that keeps every record's place.
+        """Plan for a budget, see ``Method``; batches in a fixed order need a relation that keeps the places of records.
 
         ``batches`` is m, how many groups there are. ``matrix`` is "square-root" (of the prefix sums, cut to ``bands``,
         which must be at most m with "cyclic-poisson", and is unless given), "tree", or any with a row per step.

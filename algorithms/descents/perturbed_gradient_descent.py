@@ -113,7 +113,7 @@ class PerturbedGradientDescent(Method[FiniteSum]):
 
     @classmethod
     def as_printed(cls, problem: FiniteSum, steps: int, step_size: float | None = None) -> PerturbedGradientDescent:
-        """Return the algorithm as printed: noise on the ball of radius 1 in the units of the gradients, whatever G."""
+        """Return the published algorithm: noise on the ball of radius 1 in the units of the gradients, for any G."""
         one = Fraction(evaluate(1 / known(problem.lipschitz, "lipschitz"), {}).exact_upper)
         return cls(one, problem.records, problem.dimension, steps, "ball", step_size)
 
@@ -139,7 +139,7 @@ class PerturbedGradientDescent(Method[FiniteSum]):
 
     @property
     def noise_drawn(self) -> str:
-        """How its randomness is drawn, in words."""
+        """Describe how its randomness is drawn."""
         return f"{self.noise}, {PSEUDO_RANDOM}"
 
     @property
@@ -170,7 +170,7 @@ class PerturbedGradientDescent(Method[FiniteSum]):
 
     @property
     def _multiplier(self) -> Fraction:
-        """What the oracle draws, per unit of G: the radius, or the standard deviation of equal covariance."""
+        """Amount of noise per unit of G: the radius, or the standard deviation of equal covariance."""
         return (
             self.radius * planning.root_above(Fraction(1, self.dimension + 2))
             if self.noise == "gaussian"
@@ -244,7 +244,7 @@ def _allowed_on_sphere(records: int, dimension: int, steps: int | None, budget: 
     most = int(evaluate(theorem_1_explicit.most_steps, values).exact_lower)
     if most < 1:
         allowed = f"at least 1/n = {formatted_float(Fraction(1, records), 'g', 'up')}"
-        raise InvalidValue("delta", float(budget.delta), allowed, "the sphere hides no more")
+        raise InvalidValue("delta", float(budget.delta), allowed, "noise on a sphere gives no smaller delta")
     count = most if steps is None else fields.count(steps, "steps")
     if count > most:
         raise InvalidValue("steps", count, f"at most {most}, which delta allows", "no radius of a sphere helps")

@@ -1,4 +1,4 @@
-"""Training with any optimiser: noisy clipped gradients are released, and what an optimiser makes of them is free.
+"""Training with any optimiser: noisy clipped gradients are released, and the optimiser is post-processing.
 
 Every iterate follows from noisy gradients and public numbers: publishing all of them costs what the ledger says,
 whatever the optimiser does with its state (momentum, Adam's moments, schedules): post-processing. The account is that
@@ -36,15 +36,15 @@ _RANGE = 2.0**20  # a norm that adapts stays within this factor of the first
 
 
 class Optimiser(Protocol):
-    """What Optax calls a gradient transformation."""
+    """An optimiser: a gradient transformation of Optax."""
 
     @property
     def init(self) -> Callable[..., Any]:
-        """From parameters to a state."""
+        """Return the state for some parameters."""
 
     @property
     def update(self) -> Callable[..., Any]:
-        """From gradients, state and parameters to what is added to parameters, and the next state."""
+        """Return the update of the parameters, and the next state, from gradients, state and parameters."""
 
 
 @frozen(field_transformer=fields.named)
@@ -64,11 +64,11 @@ class GradientSteps:
             raise InvalidValue("momentum", self.momentum, "at least 0 and less than 1, with a step size")
 
     def init(self, x: Array) -> Array:
-        """V = 0."""
+        """Return v = 0."""
         return np.zeros_like(x)
 
     def update(self, gradient: Array, state: Array, x: Array) -> tuple[Array, Array]:
-        """-ηv, and v."""
+        """Return -ηv, and v."""
         velocity = self.momentum * state + gradient
         return -float(self.step_size) * velocity, velocity
 
@@ -78,8 +78,8 @@ class QuantileClipping:
     """A clipping norm that follows a quantile of gradients' norms: C ← C exp(-η (b̃ - γ)), b̃ the noisy share below C.
 
     Attributes:
-        quantile: γ in (0, 1), what share of the gradients should be below C.
-        share: s in (0, 1), what part of the privacy (of 1/z²) pays for b̃; the rest is the gradients'.
+        quantile: γ in (0, 1), the target share of gradients below C.
+        share: s in (0, 1), the part of the privacy (of 1/z²) for b̃; the rest is for the gradients.
         rate: η > 0.
 
     Source: Andrew, Thakkar, McMahan & Ramaswamy 2021.
@@ -90,7 +90,7 @@ class QuantileClipping:
     rate: Fraction = field(default=Fraction(1, 5), converter=fields.positive)
 
     def following(self, clips: Array, below: Array, first: float) -> Array:
-        """The next norms, shape (R, 1), of noisy shares, shape (R,); within a factor of 2^20 of the first."""
+        """Return the next norms, shape (R, 1), from noisy shares, shape (R,); within a factor of 2^20 of the first."""
         moved = clips * np.exp(-float(self.rate) * (np.clip(below, -2.0, 3.0) - float(self.quantile)))[:, None]
         kept: Array = np.clip(moved, first / _RANGE, first * _RANGE)
         return kept
@@ -100,7 +100,9 @@ def _optimiser(value: Any, name: str = "optimiser") -> Optimiser:
     if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
         return GradientSteps(float(value))
     if not callable(getattr(value, "init", None)) or not callable(getattr(value, "update", None)):
-        raise InvalidValue(name, repr(value), "a step size, or what has init and update, as Optax' optimisers do")
+        raise InvalidValue(
+            name, repr(value), "a step size, or an object with init and update, such as an optimiser of Optax"
+        )
     made: Optimiser = value
     return made
 
@@ -127,21 +129,21 @@ class PrivateTraining(Method[FiniteSum]):
 
         for t = 1, ..., T:
             g = the mean gradient at x_t of a batch, or of all records, + N(0, σ² I)
-            x_{t+1} = what the optimiser makes of g, x_t and its state
+            x_{t+1} = the optimiser's update from g, x_t and its state
         return x_{T+1}
 
-    Measured: squares of the "noise" and of the exact mean gradient ("step") of every step; how far the output is from
-    the start ("moved"), which is public. There is no bound on utility.
+    Measured: squares of the "noise" and of the exact mean gradient ("step") of every step; the distance of the output
+    from the start ("moved"), which is public. There is no bound on utility.
 
     Attributes:
-        noise_multiplier: Standard deviation on the sum of a batch's gradients in units of G; with a norm that adapts
+        noise_multiplier: Standard deviation on the sum of a batch's gradients in units of G; with adaptive clipping,
             that of gradients and quantiles together.
-        optimiser: An Optax optimiser, or what has ``init(parameters)`` and ``update(gradients, state, parameters)``; a
-            number is the size of plain steps.
-        sampling: How a batch is drawn (with or without replacement, Poisson, one batch of an epoch after the other), or
-            None for all records; ``Correlated`` draws groups in turn, and its matrix correlates the noise (DP-FTRL): z
-            is that of a row then, and T the number of rows.
-        clipping: A ``QuantileClipping``, on problems that clip (``Clipped``, ``differentiable``); None keeps G.
+        optimiser: An optimiser of Optax, or an object with ``init(parameters)`` and ``update(gradients, state,
+            parameters)``; a number is the step size of plain gradient steps.
+        sampling: The sampling scheme (with or without replacement, Poisson, or the batches of an epoch in turn), or
+            None for all records. ``Correlated`` uses the groups in turn, and its matrix correlates the noise (DP-FTRL):
+            then z is that of a row, and T the number of rows.
+        clipping: A ``QuantileClipping``, for problems that clip (``Clipped``, ``differentiable``); None for constant G.
     """
 
     title: ClassVar[str] = "private training"
@@ -181,8 +183,7 @@ class PrivateTraining(Method[FiniteSum]):
     ) -> PrivateTraining:
         """Plan for a budget, see ``Method``.
 
-        - ``steps`` None: as many as ``epochs`` have (None: 1), each of as many batches as make up all records; those of
-          the matrix of a ``Correlated``
+        - ``steps`` None: the steps of ``epochs`` epochs (None: 1); with ``Correlated``, the rows of its matrix
         - ``optimiser``: see the class
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
@@ -221,26 +222,27 @@ class PrivateTraining(Method[FiniteSum]):
         every: int | None = None,
         report: bool | progress.Tell = False,
     ) -> Run:
-        """Train, see ``Method.run``; with a checkpoint the run can be stopped, and called again to go on.
+        """Train, see ``Method.run``; a run with a checkpoint can be stopped, and resumed by calling it again.
 
         Args:
-            problem: What to train on.
-            seed: Of all streams; None: from the operating system. A run that goes on from a checkpoint draws from the
-                operating system in any case.
-            repetitions: How many.
-            guarded: Whether a shadow walks beside the run; not with a checkpoint.
+            problem: The problem to train on.
+            seed: The seed of all streams; None for the operating system. A resumed run always draws from the operating
+                system.
+            repetitions: The number of repetitions.
+            guarded: Whether a replay check accompanies the run; not with a checkpoint.
             checkpoint: A file that is written after every epoch and at the end, with a log beside it
-                (``dpbounds.algorithms.checkpoints``). Where it is there already, the run goes on from it; where it is
-                complete, what it returned is returned again.
-            every: Steps between checkpoints and reports; None for an epoch. Where batches depend on each other
-                (shuffled, cyclic, bins, random allocation) checkpoints are between whole epochs, and the next one is
-                dealt anew. Bins that are kept stand in a file of their own, to be kept as secret as the records.
-            report: True for a line per epoch of what was spent (of the budget) and a bar on a terminal, or a function
-                of ``Progress``.
+                (``dpbounds.algorithms.checkpoints``). If it exists, the run resumes from it; if it is complete, the
+                result is returned again.
+            every: Steps between checkpoints and reports; None for an epoch. If batches depend on each other (shuffled,
+                cyclic, bins, random allocation), checkpoints are between whole epochs, and the batches of the next one
+                are drawn anew. A fixed assignment to bins is stored in a separate file, to be kept as secret as the
+                records.
+            report: True for a line per epoch with the spent ε and the budget, and a bar on a terminal; or a function of
+                ``Progress``.
 
         Raises:
             InvalidValue: As ``Method.run``, or the checkpoint is another run's.
-            BudgetExceeded: As ``Method.run``; or the checkpoint was gone on from before.
+            BudgetExceeded: As ``Method.run``; or the run was resumed from the checkpoint before.
         """
         between = epoch_of(self.sampling, problem.records) if every is None else positive_integer(every, "every")
         if guarded and checkpoint is not None:
@@ -354,7 +356,7 @@ def _released(noise_multiplier: Fraction, sampling: Draws, steps: int) -> Mechan
 
 
 def epoch_of(sampling: Draws, records: int) -> int:
-    """How many steps an epoch has: as many as batches, of the size that is expected, hold all records."""
+    """Return the number of steps of an epoch: the batches, of expected size, that hold all records."""
     if sampling is None:
         return 1
     if isinstance(sampling, _DEPENDENT):

@@ -38,10 +38,10 @@ Reading = Literal["per-iteration", "times-steps"]
 
 @frozen
 class QuotedDescent(Method[Problem]):
-    """Gradient descent with somebody's noise, and what that noise is said to keep; both ε are among the parameters.
+    """Gradient descent with the noise quoted for another paper, and the ε that this noise is claimed to satisfy.
 
     Attributes:
-        descent: What runs; its budget is None where the noise is as quoted and may spend more than is claimed.
+        descent: The descent; its budget is None if the noise is as quoted and may spend more than is claimed.
         claimed: ε, δ and the relation that the noise is said to keep.
     """
 
@@ -61,7 +61,7 @@ class QuotedDescent(Method[Problem]):
         relation: str | Relation = Relation.REPLACE_ONE,
         step_size: float | None = None,
     ) -> Self:
-        """Return the descent with the smallest proven noise for the same promise, see ``ProjectedGradientDescent``."""
+        """Return the descent with the smallest proven noise for the same claim, see ``ProjectedGradientDescent``."""
         made = ProjectedGradientDescent.calibrated(problem, epsilon, delta, steps, relation, step_size=step_size)
         assert made.budget is not None
         return cls(made, made.budget)

@@ -56,7 +56,7 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
     the data are realisable, inf F = 0) and at the best candidate ("best"); the square of the "noise" of every step.
 
     Attributes:
-        noise_multiplier: Of every step of every run: standard deviation on the sum of gradients in units of G.
+        noise_multiplier: Standard deviation on the sum of gradients in units of G, for every step of every run.
         steps: T of each run.
         runs: K.
         selection_epsilon: ε₀ > 0 of the choice, exact.
@@ -88,7 +88,7 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
         selection_share: ExactLike = "1/4",
         variant: Variant = "projected",
     ) -> SelectedStochasticGradientDescent:
-        """Plan for a budget, see ``Method``: the smallest proven noise beside the choice.
+        """Plan for a budget, see ``Method``: the smallest proven noise, besides the choice.
 
         - ``steps``: T of each run; None for the explicit proposition's (or, as printed, print's)
         - ``failure_probability``: ζ in (0, 1); K = ⌈log₂(2/ζ)⌉
@@ -144,7 +144,7 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
         )
 
     def selection(self, problem: FiniteSum) -> tuple[Fraction, Fraction]:
-        """ε of the choice as it is really drawn, and the sensitivity Δ of the scores -F: weights are exp(-ε F/(2Δ)).
+        """ε of the choice, and the sensitivity Δ of the scores -F: weights are exp(-ε F/(2Δ)).
 
         A record that is added changes F by h/n, with h the record's loss: G-Lipschitz, and of range M where M is known.
         Over points within 2D of each other h varies by at most min(2GD, M); for a record that is replaced, h is a
@@ -187,7 +187,7 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
         failure_probability: ExactLike | None = None,
         quasar_convexity: ExactLike | None = None,
     ) -> Enclosure:
-        """Enclose what F(ŵ) - inf F exceeds with a probability of at most ζ.
+        """Enclose the level that F(ŵ) - inf F exceeds with a probability of at most ζ.
 
         Args:
             problem: Supplies G, n and p; its minimiser must lie within D of w₁, which the caller must know.

@@ -68,16 +68,15 @@ class StochasticGradientDescent(Method[FiniteSum]):
         return w_R, or w_{T+1} (output "last")
 
     Measured: F at the output ("objective_at_output"); at every step the squares of the "noise" and of the exact mean
-    gradient ("step") and, on the full batch,
-    F ("objective"), whose average over t is the mean of F(w_R) over R; batches never see F. That is the metric: where
-    the data are realisable, inf F = 0.
+    gradient ("step") and, on the full batch, F ("objective"), whose average over t is the mean of F(w_R) over R; with
+    batches, F is not measured. This is the metric: if the data are realisable, inf F = 0.
 
     Attributes:
         noise_multiplier: Standard deviation on the sum of a batch's gradients in units of G.
         distance: D > 0, public, at least the distance from w₁ to a minimiser.
-        sampling: How a batch is drawn (with or without replacement, Poisson, cut to a size or not, one bin or shuffled
-            or cyclic batch after the other), or None for all records. There is a bound where a batch's mean is unbiased
-            given the past.
+        sampling: The sampling scheme (with or without replacement, Poisson or truncated Poisson, or bins, shuffled or
+            cyclic batches in turn), or None for all records. The bound requires that a batch's mean is unbiased given
+            the past.
         variant: "projected", or "as-printed": no projection.
         output: "random" for w_R, which the bound is on, or "last".
         release: "last-iterate" needs output "last", whole epochs of shuffled or cyclic batches (or all records), and a
@@ -179,7 +178,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
         return returned
 
     def last_iterate(self, problem: FiniteSum) -> LastIterate:
-        """What a run spends whose last iterate is published, and nothing else; its ledger says so, too.
+        """Return the mechanism of a run that publishes its last iterate, and nothing else; its ledger has it, too.
 
         Raises:
             InvalidValue: The output is a random iterate, the noise is not exactly Gaussian, epochs are not whole,
@@ -195,7 +194,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
         return declared.read(noise, scheme.bins, self.steps // scheme.bins, order)
 
     def plain_descent(self, problem: FiniteSum) -> PlainStep:
-        """How a run moves; raises as ``last_iterate``.
+        """Return the updates of a run; raises as ``last_iterate``.
 
         With the ball, iterates stay where the problem's smoothness holds, and a step from there is Lipschitz.
         """
@@ -251,12 +250,12 @@ class StochasticGradientDescent(Method[FiniteSum]):
         return self.within(evaluate(proposition_d_1_explicit.bound.subs(values), {}), problem)
 
     def within(self, found: Enclosure, problem: FiniteSum) -> Enclosure:
-        """A bound on F - inf F, no more than what holds in the ball: 2DG, as a minimiser lies within D of w₁, too."""
+        """Return a bound on F - inf F, at most the one in the ball: 2DG, as a minimiser lies within D of w₁, too."""
         across = 2 * sympy.Rational(self.distance) * sympy.Rational(at_least(problem.lipschitz, "lipschitz"))
         return no_more_than_range(found, problem, None if self.variant == "as-printed" else across)
 
     def constants(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
-        """What step size and bound are made of.
+        """Return the constants from which step size and bound are computed.
 
         The proof needs E‖g_t‖² <= G² of an unbiased g_t: true for a mean over a batch. A Poisson sum divided by qn has
         E‖g_t‖² = ‖∇F‖² + (1-q)/(qn²) Σ‖∇f_i‖² <= G²(1 + (1-q)/(qn)), the variance of independent inclusions, so that G

@@ -1,1 +1,1 @@
-"""What stands behind ``dpbounds.algorithms.estimator``: clipped losses of linear scores, and how they are descended."""
+"""Implementation of ``dpbounds.algorithms.estimator``: clipped losses of linear scores, and descent on them."""

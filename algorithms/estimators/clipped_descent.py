@@ -1,4 +1,4 @@
-"""Noisy gradient descent on clipped losses of linear scores: what the estimators run unless asked for another one.
+"""Noisy gradient descent on clipped losses of linear scores: the default of the estimators.
 
 Nothing here is a theorem about accuracy. Privacy needs none: every record's gradient is clipped (``scores``), every
 answer gets noise from an oracle, and iterates, their average and the steps are made from answers and public numbers.
@@ -46,7 +46,7 @@ SCALES = tuple(Fraction(float(2.0 ** (k / 2))) for k in range(-40, 41))
 # Half-widths among which the range of a feature is chosen: powers of √2, and how many of them its middle may be from 0.
 _HALF_WIDTHS = 2.0 ** (np.arange(-60, 81) / 2)
 _FARTHEST = 256
-_WIDER = 3.0  # a range is so much wider than what holds half of the records: of a normal feature, two deviations
+_WIDER = 3.0  # width of a range relative to one that holds half of the records: for a normal feature, two deviations
 
 # Records that a step may ask about at least, where steps are fewer because of the cost.
 _SMALLEST_BATCH = 256
@@ -70,7 +70,7 @@ class Tuned:
     longest_step: float
 
     def path(self, records: int, features: int, single: Fraction) -> float:
-        """H for n records of p features, and the noise multiplier z that a single release would have."""
+        """Return H for n records of p features, given the noise multiplier z of a single release."""
         signal = records / (float(single) * math.sqrt(features))
         return min(max(self.factor * math.pow(signal, self.power), self.shortest), self.longest)
 
@@ -99,7 +99,7 @@ class ScaleChoice:
         return choice(self.epsilon, relation)
 
     def clipped(self, problem: Records, run: OpenRun) -> tuple[LinearScores, dict[str, Array]]:
-        """Records clipped to the norm that was chosen, and nothing else that was released."""
+        """Return records clipped to the chosen norm, and no other release."""
         return problem.clipped_to(self.made(problem, run)), {}
 
     def made(self, problem: Records, run: OpenRun) -> Fraction:
@@ -142,16 +142,16 @@ class RangesChoice:
 
     @classmethod
     def within(cls, epsilon: Fraction, features: int, bound: Fraction, centred: bool) -> RangesChoice:
-        """As many choices as features, which together cost about what one of this ε costs: ε/√p each, rounded down."""
+        """Return one choice per feature, with ε/√p each, rounded down, which spend about as much as one of ε."""
         return cls(epsilon / Fraction(math.sqrt(features) * (1 + 1e-12)), features, bound, centred)
 
     def planned(self, relation: Relation) -> Mechanism:
-        """All choices as a mechanism: concentrated, as the exact account of so many takes long."""
+        """Return all choices as one concentrated mechanism, since their exact account would take long."""
         return PaidTogether.together(self.epsilon, self.features, relation)
 
     @property
     def least_records(self) -> int:
-        """So many that every score is within 2n/5 of the best, but with a probability of 1/20."""
+        """Return the number of records for which every score is within 2n/5 of the best, with probability 19/20."""
         candidates = len(_HALF_WIDTHS) * len(self._places)
         return math.ceil(5 / float(self.epsilon) * math.log(20 * candidates * self.features))
 
@@ -191,9 +191,9 @@ class ClippedDescent(Method[LinearScores | Records]):
 
     Attributes:
         step_size: η, in units where records have norm 1.
-        sampling: How a batch is drawn, or None for all records.
-        scale: How B, or ranges, are chosen where records come unclipped, or None.
-        watch: Is told the number of every step that was made; None: nobody.
+        sampling: The sampling scheme, or None for all records.
+        scale: The private choice of B, or of ranges, for unclipped records, or None.
+        watch: Called with the number of every step; None: not called.
     """
 
     title: ClassVar[str] = "clipped gradient descent"
@@ -294,6 +294,6 @@ class ClippedDescent(Method[LinearScores | Records]):
         )
 
     def gradients(self, problem: LinearScores | Records) -> int:
-        """How many gradients of single records a run asks for, as expected: public."""
+        """Return the expected number of gradients of single records in a run: public."""
         rate = Fraction(1) if self.sampling is None else self.sampling.sample_rate
         return math.ceil(rate * problem.records * self.steps)

@@ -1,4 +1,4 @@
-"""What a fit costs before it is made: gradients of single records, and seconds as they are measured on made-up ones."""
+"""Cost of a fit, before it is made: gradients of single records, and seconds measured on synthetic records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def most_gradients(dimension: int) -> int:
 
 
 def expected_seconds(gradients: int, features: int, outputs: int = 1) -> float:
-    """About how long so many gradients take here: two products with random records, timed twice."""
+    """Estimate the seconds of a number of gradients: two products with random records, timed twice."""
     rng = np.random.default_rng(0)
     records, points = rng.standard_normal((_PROBE, features)), rng.standard_normal((outputs, features))
     best = np.inf
@@ -32,12 +32,12 @@ def expected_seconds(gradients: int, features: int, outputs: int = 1) -> float:
 
 
 def say(line: str) -> None:
-    """Write a line where progress goes: not into what a program prints."""
+    """Write a line to standard error."""
     sys.stderr.write(line + "\n")
 
 
 class Progress:
-    """Told the number of each step, says every tenth of the way."""
+    """Reporter of steps, which prints every tenth of the way."""
 
     def __init__(self, steps: int) -> None:
         self.steps = steps

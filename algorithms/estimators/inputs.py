@@ -1,4 +1,4 @@
-"""What an estimator is told, checked: bounds and ranges that are public, classes, and records in public units."""
+"""Checked input of an estimator: public bounds and ranges, classes, and records in public units."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Units:
     """Public ranges of numbers, mapped to [-1, 1]; other numbers are cut at their ends.
 
     Attributes:
-        middle, half: Of each range, shape (p,) each.
+        middle, half: Middle and half-width of each range, shape (p,) each.
     """
 
     middle: Array
@@ -40,7 +40,7 @@ class Units:
         Args:
             ranges: Shape (p, 2) or (2,).
             count: p.
-            name: What errors call them.
+            name: The name for errors.
             centred: Whether 0 is the middle; else numbers are only made short, by their largest size.
         """
         if ranges is None:
@@ -64,7 +64,7 @@ ESTIMATE = "estimate"
 
 
 def is_estimate(given: object) -> bool:
-    """Whether what would be public is to be chosen privately."""
+    """Return whether a bound is to be chosen privately."""
     return isinstance(given, str) and given == ESTIMATE
 
 

@@ -1,4 +1,4 @@
-"""Losses of linear scores whose gradients are clipped one record at a time: what the estimators descend on.
+"""Losses of linear scores whose gradients are clipped one record at a time, for the estimators.
 
 A record (a, t, v) has a score <x_k, a> for each of K outputs. With r its loss's derivatives in them, its clipped
 gradient is v clip(r) ⊗ a, of l2 norm v ‖clip(r)‖ ‖a‖: at most G = cB, as ‖clip(r)‖ <= c, ‖a‖ <= B and 0 <= v <= 1. Each
@@ -35,7 +35,7 @@ class ScoreLoss:
     """A loss of K scores and a target.
 
     Attributes:
-        name: What it is called.
+        name: The name of the loss.
         value_and_slope: Scores (R, K, b) and targets (b,) -> values (R, b) and derivatives in the scores (R, K, b).
         clip: c > 0: derivatives are shortened to this l2 norm (over the K outputs) where they are longer.
         whole: Whether scores are those of records before they were clipped. Then a record that was clipped pulls less
@@ -79,7 +79,7 @@ HUBER = ScoreLoss("Huber's loss", squared, Fraction(1, 10), whole=True)
 
 
 class _Scores(FiniteSum):
-    """What records have in common before and after they are clipped; only G is known of their sum, and only after."""
+    """Base class of records before and after clipping; only G is known of their sum, and only after it."""
 
     __slots__ = ()
 
@@ -118,13 +118,13 @@ class _Scores(FiniteSum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Records(_Scores):
-    """Records as they came, which no oracle answers about before ``clipped_to`` has made them short.
+    """Records before clipping: oracles answer only after ``clipped_to`` has clipped them.
 
     Attributes:
         features: a_i, shape (n, p), finite.
         targets: t_i, shape (n,): labels -1 or 1, classes 0, ..., K-1, or numbers.
         outputs: K.
-        loss: Of the scores.
+        loss: The loss of the scores.
         weights: v_i >= 0, shape (n,), or None for 1 each.
         intercept: Whether ``clipped_to`` gives every record one more feature, ``INTERCEPT`` times the bound.
     """

@@ -1,4 +1,4 @@
-"""Linear models whose records have a public bound on every entry: the geometry in which the l1 ball costs log p."""
+"""Linear models with a public bound on every entry of a record: geometry of the l1 ball, with a factor log p."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both Frank-Wolfe methods share: start, set and step before any record is looked at, and what is promised."""
+"""Common parts of both Frank-Wolfe methods: start, set and step, before any record is used, and the bound."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def fraction(value: float | None, name: str = "step_fraction") -> float | None:
 
 
 def stays_inside(gamma: Enclosure, few: str) -> float:
-    """A printed γ, rounded down, or ``InvalidValue`` where such a step would lead out of the set."""
+    """Return a printed γ, rounded down; ``InvalidValue`` if such a step would leave the set."""
     if gamma.upper > 1:
         advice = f"with so few {few} for such a set the printed step leaves the set"
         raise InvalidValue("step_fraction", gamma.upper, "at most 1 for a step that stays in the set", advice)
@@ -49,7 +49,7 @@ def stays_inside(gamma: Enclosure, few: str) -> float:
 
 
 class FrankWolfe(Method[FiniteSum]):
-    """Steps of a share γ of the way from a point of a convex set C to another, without any projection."""
+    """Frank-Wolfe: steps of a share γ of the way from a point of a convex set C to another, without projections."""
 
     __slots__ = ()
 

@@ -55,7 +55,7 @@ class VertexFrankWolfe(FrankWolfe):
     The score of a vertex s is -<s, ∇F(x)>. Adding a record moves ∇F by a vector with entries of at most G₁/n (replacing
     one, 2G₁/n), and so the score by at most Δ, that times C₁ = max ‖s‖₁. ∎
 
-    Measured at every step: the Frank-Wolfe "gap", F ("objective"), by how much the chosen vertex's score lies below the
+    Measured at every step: the Frank-Wolfe "gap", F ("objective"), the distance of the chosen vertex's score from the
     best ("shortfall"), and ‖s - x_k‖₁² ("reach"). F(x_{T+1}) ("last").
 
     Attributes:
@@ -95,7 +95,7 @@ class VertexFrankWolfe(FrankWolfe):
         failure_probability: ExactLike = "1/20",
         noise: fields.WhichNoise = "gaussian",
     ) -> VertexFrankWolfe:
-        """Plan for a budget, see ``Method``: the largest ε₀ per choice that is proven to keep it.
+        """Plan for a budget, see ``Method``: the largest ε₀ per choice that is proven to satisfy it.
 
         A problem without constants of its own in the l1 norm (see ``bounded_entries``) lends its l2 ones, which are
         larger. None for T: the explicit theorem's, at the ρ of one Gaussian release within the budget (ρ only steers T:
@@ -120,7 +120,7 @@ class VertexFrankWolfe(FrankWolfe):
 
     @property
     def noise_drawn(self) -> str:
-        """How its randomness is drawn, in words."""
+        """Describe how its randomness is drawn."""
         kind = "Gumbel" if self.method == "exponential" else "Laplace"
         return f"{kind} {PSEUDO_RANDOM if self.noise == 'gaussian' else SECURE_CHOICE}"
 
@@ -152,7 +152,7 @@ class VertexFrankWolfe(FrankWolfe):
         )
 
     def sensitivity(self, problem: FiniteSum) -> Fraction:
-        """How much one record can change a score under the relation: G₁C₁/n for adding, twice that for replacing."""
+        """Return the sensitivity of a score under the relation: G₁C₁/n for adding, twice that for replacing."""
         slope, size = l1_constants(problem)[0], self.constraint.l1_norm_bound
         reach = at_least(slope, "lipschitz_l1") * at_least(size, "l1_norm_bound")
         return self.relation.sensitivity_factor * reach / problem.records

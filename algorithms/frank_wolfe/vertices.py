@@ -1,4 +1,4 @@
-"""The vertices of a polytope as candidates: their products with gradients, without a matrix where none is needed."""
+"""The vertices of a polytope as candidates: their products with gradients, without a matrix if possible."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Listed:
         return found
 
     def products_of_records(self, gradients: Array) -> Array:
-        """The same, number by number: a row's products have the same bits wherever it stands."""
+        """Return the products row by row: a row's products have the same bits at every place."""
         found = np.zeros((len(gradients), self.count))
         for column, weights in zip(gradients.T, self.matrix.T, strict=True):
             found += column[:, None] * weights

@@ -1,1 +1,1 @@
-"""What watches runs: a count of answers; on request a shadow that knows only what was released, and residuals."""
+"""Guards of runs: a count of answers; on request a replay check that has only the releases, and residual tests."""

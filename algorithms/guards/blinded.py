@@ -1,4 +1,4 @@
-"""A problem of which whatever depends on the records is made up: what a shadow walks on."""
+"""A problem with synthetic records, for replay checks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST = 100_000  # made-up answers between two released ones: a walk that asks f
 
 
 class MadeUp:
-    """Draws what stands for numbers of the records: finite, of ordinary size, and the same in every process."""
+    """Source of synthetic values of record-dependent numbers: finite, of ordinary size, the same in every process."""
 
     def __init__(self) -> None:
         self._source = np.random.default_rng(271828)
@@ -34,7 +34,7 @@ class MadeUp:
         return self._source.permutation(values.ravel()).reshape(values.shape)
 
     def records(self, values: Any) -> Any:
-        """Other records, within every bound on size that these keep: their rows in another order, entries shrunk."""
+        """Return other records within the same bounds: rows in another order, entries shrunk."""
         mixed = self._source.permutation(values)
         if values.dtype.kind == "f":
             mixed = mixed * self.numbers(*values.shape)

@@ -1,4 +1,4 @@
-"""What every run counts: each answer has its entry in the run's own ledger, and as much noise as the entry says."""
+"""The count of every run: each answer has its entry in the run's own ledger, and at least the noise of the entry."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _ROUNDING = 1e-9
 
 
 def counted(generators: Sequence[np.random.Generator], ledger: OpenLedger) -> AbstractContextManager[object]:
-    """Count what is answered inside the ``with`` block; not in a shadow, whose answers were counted in its run."""
+    """Count the answers inside the ``with`` block; not in a replay, whose answers were counted in its run."""
     return nullcontext() if is_shadow() else watched_by(Count(generators, ledger))
 
 
 class Count:
-    """Counts answers and entries while a walk goes.
+    """Counter of answers and entries during a walk.
 
     Args:
         generators: The run's streams, one per repetition.
@@ -49,7 +49,7 @@ class Count:
         self._drawn.append((generator, rows))
 
     def answer(self, question: Question, answer: Callable[[], Any]) -> Any:
-        """Let the answer be made, and look at what was written meanwhile."""
+        """Pass the answer through, and compare the ledger's entries before and after."""
         pen: Any = question.ledger
         within = pen
         while within is not self._ledger and within is not None:
@@ -57,7 +57,7 @@ class Count:
         if within is None:
             raise BudgetExceeded(
                 f"an answer ({question.kind}) was to be written into another ledger than the run's: "
-                "what it gives away would not be counted"
+                "its privacy loss would not be counted"
             )
         before, outer, self._drawn = pen.taken, self._drawn, []
         try:

@@ -28,7 +28,7 @@ from scipy import special, stats
 from dpbounds.algorithms.noise import Array
 from dpbounds.privacy.mechanisms.schemes.sampling import OneBatch
 
-LAGS = 4  # so many batches before it a batch is compared with
+LAGS = 4  # number of earlier batches with which a batch is compared
 _LEAST = np.finfo(np.float64).tiny  # tails below count as this: the sum is smaller, and the test no less right
 
 
@@ -37,9 +37,9 @@ class Tails:
     """Sums of -log of both tails of numbers that are independent and uniform where all is right.
 
     Attributes:
-        above: That of the probabilities of as much or more.
-        below: That of as little or less.
-        count: How many numbers.
+        above: The sum of the probabilities of as much or more.
+        below: The sum of the probabilities of as little or less.
+        count: The number of values.
     """
 
     above: float = 0.0
@@ -47,13 +47,13 @@ class Tails:
     count: int = 0
 
     def add(self, above: Array, below: Array) -> None:
-        """Take the tails of some more numbers."""
+        """Add the tails of further numbers."""
         self.above -= float(np.log(np.maximum(above, _LEAST)).sum())
         self.below -= float(np.log(np.maximum(below, _LEAST)).sum())
         self.count += above.size
 
     def probability(self) -> float:
-        """That one of the sums is as large or larger: at most, and by the upper tail of Gamma(k, 1)."""
+        """Bound the probability that one of the sums is as large or larger, by the upper tail of Gamma(k, 1)."""
         if not self.count:
             return 1.0
         largest = max(self.above, self.below)
@@ -70,7 +70,7 @@ def tails_of(counts: Array, distribution: Any, ties: Array) -> tuple[Array, Arra
 
 
 class Overlaps:
-    """How many records batches share with the batches before them, and with those of other repetitions.
+    """Numbers of records that batches share with the batches before them, and with those of other repetitions.
 
     Args:
         tails: From a name to the sums that its numbers are added to.
@@ -86,9 +86,9 @@ class Overlaps:
         """Take the batches of one answer, one per repetition.
 
         Args:
-            drawn: How, by the ledger.
+            drawn: The sampling scheme, by the ledger.
             records: n, out of which they are drawn. What the indices stand for does not matter.
-            streams: Of the repetitions.
+            streams: The streams of the repetitions.
             rows: Their records.
         """
         by_lag: list[list[tuple[Any, Any]]] = [[] for _ in range(LAGS)]
@@ -128,7 +128,7 @@ class Overlaps:
         self._tails(name).add(*tails_of(shared, distribution, self._ties.random(len(shared))))
 
     def _shared(self, records: int, pairs: Sequence[tuple[Any, Any]]) -> Any:
-        """How many of each second batch are in the first."""
+        """Return the number of records of each second batch in the first."""
         if len(self._marks) < records:
             self._marks = np.zeros(records, dtype=bool)
         found = []

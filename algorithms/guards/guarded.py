@@ -1,4 +1,4 @@
-"""A run under guard: a shadow beside it, and its noise tested from outside; an algorithm under examination."""
+"""Guarded runs: a replay check of a run, and tests of its noise from outside."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _WORK = 2_000_000_000  # records times parameters times steps of what is rehears
 
 
 class HasRun(Protocol):
-    """An algorithm, whatever else it is."""
+    """An object with ``run``: an algorithm."""
 
     def run(self, problem: Any, *, seed: int | None, repetitions: int) -> Run:
         """Run it, as ``Method.run`` does."""
 
 
 def guarded(run: Callable[[Any], Run], problem: Any) -> Run:
-    """The run of an algorithm on a problem, that both guards have found nothing wrong with, and what they could see.
+    """Run an algorithm with both guards, and return the run and the power of the guards.
 
     Args:
         run: From a problem to a run, the same whenever it is called: ``partial(algorithm.run, seed=7)``.
-        problem: What to run it on.
+        problem: The problem to run it on.
 
     Raises:
         DataLeaked: A point that was asked about, or the output, depends on more than what was released.
@@ -61,17 +61,17 @@ def examined(algorithm: HasRun, problem: Any, seed: int = 0) -> None:
 
 
 def rehearsed(algorithm: HasRun, problem: Any, numbers: int) -> tuple[int, tuple[NoiseTested, ...]]:
-    """Test the noise of more repetitions, where one run has too few numbers of noise for small faults to be seen.
+    """Test the noise of more repetitions, if one run has too few numbers to detect small faults.
 
     Args:
-        algorithm: What was run.
-        problem: The one that it was run on, or the same with made-up records where those are private: a test on these
-            says nothing of anybody, however often it is run.
-        numbers: Of noise that a repetition has. None are added where these are enough, and no more repetitions than a
-            few seconds allow, by the number of records.
+        algorithm: The algorithm that was run.
+        problem: The problem that it was run on, or the same with synthetic records if those are private: a test on
+            synthetic records reveals nothing, however often it is run.
+        numbers: Number of noise values of a repetition. None are added where these are enough, and no more repetitions
+            than a few seconds allow, by the number of records.
 
     Returns:
-        How many repetitions were made, and what their tests could see.
+        The number of repetitions, and the power of their tests.
 
     Raises:
         BudgetExceeded: A guard found something, or a run did.

@@ -1,4 +1,4 @@
-"""Plain noisy gradient descent, watched step by step: what a run is whose last iterate may be published alone."""
+"""A watch for plain noisy gradient descent, whose last iterate may be published alone."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class PlainStep:
-    """How a plain walk moves: x <- Π(x - η (g + λx)), g the noisy answer.
+    """The update of a plain walk: x <- Π(x - η (g + λx)), g the noisy answer.
 
     Attributes:
-        declared: What the ledger is to know of it.
+        declared: The description for the ledger.
         start: x₀, public, shape (p,).
         step_size: η, the double that is used.
         weight: λ.
@@ -41,12 +41,12 @@ class PlainStep:
 
 
 class Plain:
-    """Watches a walk: whatever it asks has to follow from its last point and answer by the step, and so has its output.
+    """Watcher of a walk: each query must follow from the last point and answer by the step, and so must the output.
 
     So momentum, averages, a random iterate, early stopping and answers that were used twice are found in the run.
 
     Args:
-        step: How it is to move.
+        step: The expected update.
     """
 
     def __init__(self, step: PlainStep) -> None:
@@ -54,9 +54,9 @@ class Plain:
         self._now: Array | None = None
 
     def answer(self, question: Question, answer: Callable[[], Any]) -> Any:
-        """Let the answer be made, where it is asked at the iterate."""
+        """Pass the answer through, if it is asked at the iterate."""
         if question.kind not in ("gradient", "batch"):
-            raise self._other(f"something else than a gradient was asked ({question.kind})")
+            raise self._other(f"a query other than a gradient was made ({question.kind})")
         (x,) = question.points
         now = np.broadcast_to(self._step.start, x.shape) if self._now is None else self._now
         self._demand(x, now, "a point that was asked about is not where the step leads")
@@ -65,7 +65,7 @@ class Plain:
         return given
 
     def demand_last(self, output: Array, others: dict[str, Any]) -> None:
-        """Raise ``BudgetExceeded`` unless the last iterate is returned, and nothing beside it."""
+        """Raise ``BudgetExceeded`` unless the last iterate, and nothing else, is returned."""
         if others:
             raise self._other("it returns more than its last iterate: " + ", ".join(others))
         if self._now is None:

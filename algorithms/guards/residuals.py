@@ -1,4 +1,4 @@
-"""Tests of the noise in the answers of a run, from outside: whatever the algorithm, however its oracles are written.
+"""Tests of the noise in the answers of a run, from outside: for any algorithm and any oracles.
 
 What an answer is about is computed again (some of it) from the gradients of single records, how much noise it needs
 follows from the ledger's entry and the constants of the problem, and what is left over is noise:
@@ -13,8 +13,8 @@ follows from the ledger's entry and the constants of the problem, and what is le
   of an epoch, or out of its own, and no more epochs than the ledger holds;
 - two batches: how many records one shares with the four before it, and with that of another repetition (``draws``);
   whether sizes in a row are independent; how many of bins and sets stay where they were in the epoch before;
-- choices: where the candidate that was chosen stands in the distribution that its entry says (in classes; and whether
-  good candidates are chosen too often);
+- choices: the rank of the chosen candidate in the distribution of its entry (in classes; and whether good candidates
+  are chosen too often);
 - a record takes part in no more answers about parts of the records than the ledger holds.
 
 Each test has an exact distribution, or a bound on its tail, where all is right; together they raise a false alarm in
@@ -53,7 +53,7 @@ Stream = np.random.Generator  # held while it counts, so that no other takes its
 FALSE_ALARM = 1e-9
 _CLASSES = 32
 _OFF = 1e-7  # in units of G: exact parts are computed again in doubles
-_MOST_NUMBERS = 4_000_000  # of a pass over single records
+_MOST_NUMBERS = 4_000_000  # numbers in a pass over single records
 _ROUNDING = 1e-9
 _ABOUT_BATCHES = ("batch", "difference", "quantile")
 
@@ -63,9 +63,9 @@ class Finding:
     """A test of a run.
 
     Attributes:
-        name: What was tested.
-        probability: That something as unlikely occurs where all is right; at most, and 0 where it cannot.
-        says: What was found, in words.
+        name: The name of the test.
+        probability: Largest probability of such an unlikely result if all is right; 0 if it is impossible.
+        says: The result, in words.
     """
 
     name: str
@@ -74,12 +74,12 @@ class Finding:
 
 
 class NoiseWrong(BudgetExceeded):
-    """The noise in the answers of a run is not what its ledger says."""
+    """The noise in the answers of a run differs from its ledger."""
 
 
 @dataclass(slots=True)
 class _Classes:
-    """How many of some numbers, uniform on (0, 1) where all is right, fall in equally likely classes."""
+    """Counts of numbers, uniform on (0, 1) if all is right, in equally likely classes."""
 
     counts: Any = field(default_factory=lambda: np.zeros(_CLASSES, dtype=np.int64))
 
@@ -93,7 +93,7 @@ class _Classes:
 
 @dataclass(slots=True)
 class _Subsets:
-    """In how many batches of an epoch each record has still to be; the batches so far, and those of the one before."""
+    """The rest of the batches of an epoch for each record; the batches so far, and those of the one before."""
 
     left: Any
     now: list[Any] = field(default_factory=list)
@@ -173,14 +173,14 @@ def _correlated(name: str, products: _Products) -> Finding:
 
 
 class Residuals:
-    """Hears the answers of a run, and says in the end what is wrong with them."""
+    """Listener to the answers of a run, which reports faults at the end."""
 
     def __init__(self) -> None:
         self._normals: dict[str, _Normals] = defaultdict(_Normals)
         self._classes: dict[str, _Classes] = defaultdict(_Classes)
         self._drawn: dict[str, list[Any]] = {}  # draws, probability, how often each record
         self._asked: dict[str, int] = defaultdict(int)  # answers of each kind so far
-        self._better = [0.0, 0.0, 0.0]  # of choices: excess of the scores, its variance, the largest step
+        self._better = [0.0, 0.0, 0.0]  # choices: excess of the scores, its variance, the largest step
         self._wrong: list[Finding] = []
         self._uses: dict[Stream, Any] = {}
         self._dealt: dict[Stream, tuple[Any, Any]] = {}  # each record's batch in the epoch before, and in this one
@@ -436,7 +436,7 @@ class Residuals:
             counted[2][rows] += 1
 
     def _sizes(self, uniform: Array, streams: Sequence[Stream]) -> None:
-        """Where sizes stand in their distribution, as normal numbers: those of two calls in a row are independent."""
+        """Convert the sizes to normal numbers by their distribution: those of two calls in a row are independent."""
         scores = special.ndtri(np.clip(uniform, 1e-300, 1 - 2.0**-53))
         self._normals["batches: sizes"].add(scores[:, None], list(streams))
 
@@ -476,7 +476,7 @@ class Residuals:
     # --- the verdict
 
     def findings(self, ledger: Ledger | None = None) -> list[Finding]:
-        """All tests, those of what the ledger holds included where it is given."""
+        """Return the results of all tests, including those of the ledger if it is given."""
         found = [*self._wrong]
         for name, normals in sorted(self._normals.items()):
             found += normals.findings(name)
@@ -500,7 +500,7 @@ class Residuals:
         return found
 
     def tested(self, ledger: Ledger | None = None) -> tuple[NoiseTested, ...]:
-        """How many numbers of each kind were heard, and which factor of too little noise that excludes."""
+        """Return the number of values of each kind, and the factor of too little noise that they exclude."""
         alarm = FALSE_ALARM / max(1, len(self.findings(ledger)))
         sizes = [
             NoiseTested(name, n.numbers, seen_below(n.numbers, alarm)) for name, n in sorted(self._normals.items())
@@ -509,13 +509,13 @@ class Residuals:
         return tuple(each for each in (*sizes, *others) if _is_noise(each.kind) and each.numbers)
 
     def demand_right(self, ledger: Ledger | None = None) -> list[Finding]:
-        """The findings; ``NoiseWrong`` where one is too unlikely to be chance."""
+        """Return the findings; ``NoiseWrong`` if one is too unlikely to be random."""
         found = self.findings(ledger)
         for finding in found:
             if not finding.probability > FALSE_ALARM / len(found):
                 what = f"{finding.name} of the noise is" if _is_noise(finding.name) else f"{finding.name} are"
                 raise NoiseWrong(
-                    f"{what} not what the ledger says: {finding.says} "
+                    f"{what} not as the ledger states: {finding.says} "
                     f"(probability {finding.probability:.1e} where all is right); do not publish the output"
                 )
         return found
@@ -536,7 +536,7 @@ def _is_noise(name: str) -> bool:
 
 
 def _contributions(kind: str, problem: Any, points: Sequence[Array], kept: float, share: float, rows: Any) -> Array:
-    """What each of some records adds to the sum that an answer is about, shape (b, p), or (b, p + 1) of a quantile."""
+    """Return the contributions of some records to the sum of an answer, shape (b, p), or (b, p + 1) of a quantile."""
     if kind == "quantile":
         return _of_quantile(problem, points[0], rows, float(points[1][0]), share)
     here = _of_each(problem, points[0], rows)
@@ -549,7 +549,7 @@ def _contributions(kind: str, problem: Any, points: Sequence[Array], kept: float
 
 
 def _of_quantile(problem: Any, x: Array, rows: Any, clip: float, share: float) -> Array:
-    """What each record adds to an answer of ``QuantileClippedOracle``, shape (b, p + 1)."""
+    """Return the contributions of records to an answer of ``QuantileClippedOracle``, shape (b, p + 1)."""
     found = [problem.sums_within(x, row, Fraction(clip)) for row in np.asarray(rows)[:, None]]
     parts = [(math.sqrt(1 - share) / clip * total, math.sqrt(share) * (2 * within - 1)) for total, within in found]
     return np.array([np.append(*each) for each in parts]).reshape(-1, len(x) + 1)

@@ -1,4 +1,4 @@
-"""A shadow: a second walk of the same algorithm that knows only what the first one released.
+"""Replay checks: a second walk of the same algorithm that has only the releases of the first one.
 
 It walks beside the run, one of the two at a time, on a problem whose records are made up, with streams of its own. Each
 question that the run asks it must ask, too, bit for bit; it gets the answer that was released, and made-up exact ones.
@@ -39,7 +39,7 @@ from dpbounds.errors import BudgetExceeded
 
 
 class DataLeaked(BudgetExceeded):
-    """What a run asked or returned does not follow from what it had released: data leaked past the ledger."""
+    """A question or an output of a run does not follow from its releases: data leaked past the ledger."""
 
 
 class _Over(BaseException):
@@ -47,11 +47,11 @@ class _Over(BaseException):
 
 
 def shadowed(run: Callable[[Any], Run], problem: Any) -> Run:
-    """Run an algorithm on a problem with a shadow beside it, and return the run.
+    """Run an algorithm on a problem with a replay check, and return the run.
 
     Args:
         run: From a problem to a run, the same whenever it is called: ``partial(algorithm.run, seed=7)``.
-        problem: What the first walk is given; the shadow gets it blinded.
+        problem: The problem of the first walk; the replay gets it with synthetic records.
 
     Raises:
         DataLeaked: The shadow asks or returns something else.
@@ -92,7 +92,7 @@ class _Shadow:
         self._seeds: list[int] = []  # from the operating system, in their order: the same for both walks
 
     def seeds(self) -> Callable[[], int]:
-        """Where one of the walks gets its seeds from, in the order in which it asks for them."""
+        """Return the source of seeds of one of the walks, in the order in which it asks for them."""
         asked = itertools.count()
 
         def seed() -> int:
@@ -111,7 +111,7 @@ class _Shadow:
         self._turn_of_run.acquire()
 
     def answer(self, question: Question, answer: Callable[[], Any]) -> Any:
-        """Let the run have its answer, and the shadow go on with what was released of it."""
+        """Pass the run's answer through, and continue the replay with its release."""
         self._step += 1
         asked = _digest(question)
         if self._asked is None:
@@ -125,7 +125,7 @@ class _Shadow:
         return given  # where the shadow ended with another error, the run may be about to raise the same
 
     def end(self, made: Run) -> None:
-        """Compare what both returned."""
+        """Compare the outputs of both."""
         if self._asked is not None:
             self._step += 1
             raise self._leaked(f"the shadow asks for one more answer ({self._asked.kind})")
@@ -168,7 +168,7 @@ class _Shadow:
         self._turn_of_run.release()
 
     def replay(self, question: Question) -> Any:
-        """Wait for the run's answer, and return what was released of it."""
+        """Wait for the run's answer, and return its release."""
         self._asked = question
         self._turn_of_run.release()
         self._turn_of_shadow.acquire()
@@ -177,7 +177,7 @@ class _Shadow:
         (asked, given, states), self._given = self._given, None
         self._made_up.answered()
         if asked != _digest(question):
-            raise DataLeaked(f"the shadow asks something else ({question.kind})")
+            raise DataLeaked(f"the shadow run asks a different question ({question.kind})")
         for generator, state in zip(question.generators, states, strict=True):
             generator.bit_generator.state = state
         return _as_released(given, self._made_up)
@@ -194,7 +194,7 @@ class _Replayed:
         return self._shadow.replay(question)
 
 
-_LEAKED = "data leaked past the ledger, {}; what a run asks and returns must follow from noisy answers alone"
+_LEAKED = "data leaked past the ledger, {}; the queries and the output of a run must follow from noisy answers alone"
 
 
 def _as_released(given: Any, made_up: MadeUp) -> Any:
@@ -216,7 +216,7 @@ def _digest(question: Question) -> bytes:
 
 
 def _returned(run: Run) -> list[tuple[str, bytes]]:
-    """What a run returns for anyone to see, by name."""
+    """Return the public output of a run, by name."""
     released = {"output": run.output, "output_step": run.output_step, **dict(sorted(run.outputs.items()))}
     public = {"parameters": sorted(run.parameters.items()), "steps": run.steps, "algorithm": run.algorithm}
     return [(name, _hash((value,))) for name, value in (released | public).items()]

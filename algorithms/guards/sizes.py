@@ -1,4 +1,4 @@
-"""How large noise has to be: from the problem's constants and the ledger's entry, not from an oracle's own code."""
+"""Required size of noise: from the problem's constants and the ledger's entry, not from an oracle's own code."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def least_noise(question: Question, entry: Release | DescribedRelease) -> Array 
 
 
 def reach(question: Question, written: Mechanism) -> Array:
-    """How far one record can move the answer by being added."""
+    """Return the largest norm of one record's contribution to the answer."""
     problem: Any = question.about.problem
     by = float(written.divisor(problem.records))
     if question.kind in ("gradient", "batch"):

@@ -1,4 +1,4 @@
-"""Every noisy release, written down as it happens, and what the releases cost together.
+"""Ledgers: every noisy release is recorded when it happens, and the privacy of all is computed together.
 
 A ledger is that of *one* repetition of an algorithm. Repetitions (seeds) serve statistics; they share the noise levels
 and therefore the ledger. Publishing the outputs of several repetitions on the same records costs more than the ledger

@@ -1,4 +1,4 @@
-"""Ledgers: the releases of one repetition, and what they spend."""
+"""Ledgers: the releases of one repetition, and their ε."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from dpbounds.privacy.relations import Relation
 
 @attrs.frozen
 class PlainDescent:
-    """What has to be known of a run to account for its last iterate alone: x <- Π(x - η (g + λx)), g the noisy answer.
+    """The parameters of a run whose last iterate alone is accounted: x <- Π(x - η (g + λx)), g the noisy answer.
 
     Attributes:
         smoothness_step: ηβ > 0, at least: the step size times a proven bound on how fast any record's gradient changes.
         weight_decay_step: ηλ, from 0 to 1, exactly.
-        order: Of batches that are kept, see ``Cyclic``; "fixed" where there are none.
+        order: Order of fixed batches, see ``Cyclic``; "fixed" if there are none.
 
     Raises:
         InvalidValue: A value is out of its domain.
@@ -53,7 +53,7 @@ class PlainDescent:
         demand_one_of("order", self.order, get_args(CyclicOrder))
 
     def read(self, noise: Gaussian, batches: int, epochs: int, order: BatchOrder) -> LastIterate:
-        """The last iterate of so many epochs over so many batches."""
+        """Return the mechanism of the last iterate of ``epochs`` epochs over ``batches`` batches."""
         return LastIterate(
             noise,
             batches=batches,
@@ -73,15 +73,14 @@ class Ledger(Displayed):
     """The releases of one repetition, in order; equal ones in a row are counted together.
 
     Attributes:
-        releases: What was released.
-        adaptive: Whether noise, rates or the number of releases were chosen in view of earlier outputs. What such a run
-            spends is what its filter guarantees; the accountant's answer for the realised list would prove nothing,
-            and is refused.
-        seeded: Whether its noise came from a seed that was given: all it says is ``ledger_format.CONDITION``.
-        descent: How the iterate moved, where the releases are those of plain noisy gradient descent; else None.
+        releases: The releases.
+        adaptive: Whether noise, rates or the number of releases were chosen in view of earlier outputs. Such a run
+            spends the guarantee of its filter; composing the realised list would prove nothing, and raises an error.
+        seeded: Whether its noise came from a given seed: its guarantee is then subject to ``ledger_format.CONDITION``.
+        descent: The updates of the iterate, if the releases are those of plain noisy gradient descent; else None.
 
     Raises:
-        InvalidValue: Batches of a fixed size are said to be drawn from different numbers of records.
+        InvalidValue: Batches of a fixed size are drawn from different numbers of records.
 
     >>> ledger = Ledger((Release(Fraction(2), Fraction(1, 2), count=10),))
     >>> Ledger.from_json(ledger.to_json()) == ledger
@@ -98,7 +97,7 @@ class Ledger(Displayed):
 
     @property
     def gaussian_releases(self) -> tuple[Release, ...]:
-        """The releases, all with Gaussian noise of known size; ``UnsupportedMechanism`` where one is not."""
+        """Return the releases, all with Gaussian noise of known size; ``UnsupportedMechanism`` if one is not."""
         found = tuple(release for release in self.releases if isinstance(release, Release))
         if len(found) < len(self.releases):
             raise UnsupportedMechanism(f"not every release has Gaussian noise of known size:\n{self}")
@@ -117,10 +116,10 @@ class Ledger(Displayed):
         return Composed(tuple((release.mechanism(), release.count) for release in self.releases))
 
     def last_iterate(self) -> LastIterate:
-        """The same run as a mechanism that publishes its last iterate, and **nothing else** that depends on records.
+        """Return the run as a mechanism that publishes its last iterate, and **nothing else** that depends on records.
 
         Raises:
-            UnsupportedMechanism: It is not written down how the iterate moved; or the releases are not those of whole
+            UnsupportedMechanism: The updates of the iterate are not recorded; or the releases are not those of whole
                 epochs over batches in a fixed order or shuffled anew, all with the same Gaussian noise, and nothing
                 beside them; or they were chosen adaptively.
 
@@ -146,7 +145,7 @@ class Ledger(Displayed):
         )
 
     def published(self, release: WhichRelease) -> Mechanism:
-        """The releases as one mechanism, or what their last iterate alone gives away; raises as these do."""
+        """Return the releases as one mechanism, or the last iterate alone; raises as these do."""
         return self.mechanism() if release == "every-iterate" else self.last_iterate()
 
     def spent(
@@ -157,7 +156,7 @@ class Ledger(Displayed):
     ) -> Enclosure:
         """Return a proven enclosure of the smallest ε for which the releases together are (ε, δ)-private, 0 < δ < 1.
 
-        Its upper end is safe to publish. Exactly 0 for an empty ledger. With "last-iterate" it is that of the output
+        Its upper bound is safe to publish. Exactly 0 for an empty ledger. With "last-iterate" it is that of the output
         alone: then nothing else that depends on the records may be published, see ``last_iterate``.
 
         Raises:
@@ -166,16 +165,16 @@ class Ledger(Displayed):
         """
         self._demand_fixed_in_advance()
         if not self.releases:
-            PrivacyBudget.of(1, delta, relation)  # the same errors as for a ledger that holds something
+            PrivacyBudget.of(1, delta, relation)  # raises the same errors as a ledger with entries
             return Enclosure.exactly(0)
         return accountants.epsilon(self.published(release), delta=delta, relation=relation)
 
     def check(self, budget: PrivacyBudget, release: WhichRelease = "every-iterate") -> Enclosure:
-        """Return the ε that was spent at a budget's δ and relation, certified; its upper end is within the budget.
+        """Return the ε that was spent at a budget's δ and relation, certified; its upper bound is within the budget.
 
         Raises:
             BudgetExceeded: More was spent.
-            NotCertified: The enclosure of ε is too wide to tell.
+            NotCertified: The certified interval of ε is too wide to decide.
             UnsupportedMechanism: A release has no proven analysis under that relation.
         """
         return _checked(self, budget, release)
@@ -200,7 +199,7 @@ class Ledger(Displayed):
         return spent
 
     def check_plan(self, planned: Mechanism) -> None:
-        """Compare the releases with what was meant to run, exactly: no accountant, no δ, both relations.
+        """Compare the releases with the plan, exactly: without an accountant or δ, for both relations.
 
         Releases of one family (same kind, same sampling) differ in one number only, their loss. The most lossy release
         is compared with the most lossy one that was planned, the next against the next, and so on: each one that was
@@ -210,8 +209,7 @@ class Ledger(Displayed):
 
         Raises:
             BudgetExceeded: A release has less noise than planned, or there are more of them.
-            UnsupportedMechanism: There is a release of a family of which nothing was planned: ``check`` with a budget
-                can tell.
+            UnsupportedMechanism: There is a release of a family without a plan: use ``check`` with a budget.
         """
         demand_within_plan(self.mechanism(), planned, self)
 
@@ -229,7 +227,7 @@ class Ledger(Displayed):
 
     @classmethod
     def from_json(cls, text: str) -> Ledger:
-        """Read what ``to_json`` wrote, or any ledger file; equal to what was written.
+        """Read the output of ``to_json``, or any ledger file; the result equals the ledger that was written.
 
         Raises:
             InvalidValue: Not JSON, another format or version, a missing or unknown field, or a value out of range.

@@ -22,11 +22,11 @@ class Release:
     """A number of equal releases of a sum (or a mean with a public divisor) plus N(0, stddev² I).
 
     Attributes:
-        noise_stddev: Exact standard deviation that was used, in the units of the answer.
-        per_record_bound: How far one record can move the answer by being added, in l2 norm, in the same units.
-        sample_rate: Of Poisson sampling, in (0, 1]; None for the full batch or a batch of fixed size.
-        count: How many such releases.
-        batch: Of a fixed size, or cut to one; None for the full batch or Poisson sampling.
+        noise_stddev: Standard deviation of the noise, exact, in the units of the answer.
+        per_record_bound: The largest l2 norm of one record's contribution to the answer, in the same units.
+        sample_rate: The rate of Poisson sampling, in (0, 1]; None for the full batch or a batch of fixed size.
+        count: The number of such releases.
+        batch: The fixed-size or truncated batch; None for the full batch or Poisson sampling.
     """
 
     noise_stddev: Fraction
@@ -51,7 +51,7 @@ class Release:
         return self.noise_stddev / self.per_record_bound
 
     def mechanism(self) -> Mechanism:
-        """One of these releases as a mechanism."""
+        """Return one of these releases as a mechanism."""
         inner = Gaussian(self.noise_multiplier)
         if self.batch is not None:
             return self.batch.sample(inner)
@@ -74,7 +74,7 @@ class DescribedRelease:
 
     Attributes:
         described: One release, noise per unit of the per-record bound; sampled or not.
-        count: How many such releases.
+        count: The number of such releases.
 
     Raises:
         UnsupportedMechanism: The mechanism is not a single release: a ledger file could not hold it.
@@ -106,7 +106,7 @@ def to_json(release: Release | DescribedRelease) -> JsonObject:
 
 
 def from_json(entry: JsonObject) -> Release | DescribedRelease:
-    """Read what ``to_json`` wrote, or any object of a ledger file; ``InvalidValue`` where a field is wrong.
+    """Read the output of ``to_json``, or any object of a ledger file; ``InvalidValue`` if a field is wrong.
 
     Where no ``Release`` says the same, such as of epochs or of rates that no generator draws at, it is a described one.
     """

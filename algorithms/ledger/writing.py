@@ -35,16 +35,16 @@ FALSE_ALARM = 1e-12
 
 
 class OpenLedger:
-    """A ledger while it is being written; ``close`` returns what was.
+    """A ledger that is being written; ``close`` returns the ledger.
 
-    It also keeps count of the noise that reached the answers, in units of what was written: a ledger can only be right
-    about what it was told, and a run whose noise is too small for its ledger must not end as if nothing had happened.
+    It also measures the noise of the answers, relative to its entries: a run whose noise is too small for its ledger
+    must end with an error.
 
     Attributes:
-        seeded: See ``Ledger``; whoever draws from a seed that was given sets it.
-        descent: See ``Ledger``; whoever has watched the walk sets it.
-        taken: How many releases it was told of.
-        last: The last of them, None before the first.
+        seeded: See ``Ledger``; set by the code that draws from a given seed.
+        descent: See ``Ledger``; set by the code that has watched the walk.
+        taken: The number of releases.
+        last: The last release, None before the first.
     """
 
     def __init__(self) -> None:
@@ -54,18 +54,18 @@ class OpenLedger:
         self._entry: tuple[tuple[Fraction, Fraction, Sampling], Release] | None = None
         self._releases: list[tuple[Release | DescribedRelease, int]] = []  # one of each, and how many in a row
         self.taken, self.last = 0, cast("Release | DescribedRelease | None", None)
-        self._visits: Visits | None = None  # whose entry is the last, and may grow
+        self._visits: Visits | None = None  # visits whose entry is the last, and may grow
         # sums of Gamma variables and how many, by their shape and level: little noise at one level cannot hide behind
         # much at another
         self._added: dict[tuple[float, float], tuple[float, int]] = {}
 
     @property
     def chosen(self) -> str:
-        """See ``Run``: empty where it lists what was released."""
+        """See ``Run``: empty if the ledger lists the releases."""
         return self._chosen
 
     def stand_for(self, chosen: str) -> None:
-        """Say that its entries are not a list of what was released, but stand for it in this way."""
+        """Declare that the entries are not a list of releases, but an upper bound, described in words."""
         self._chosen = chosen
 
     def gaussian(
@@ -84,7 +84,7 @@ class OpenLedger:
         self._take(self._entry[1])
 
     def release(self, mechanism: Mechanism, count: int = 1) -> None:
-        """Write down releases described by a mechanism, noise per unit of the per-record bound, so many times.
+        """Record ``count`` releases described by a mechanism, with noise per unit of the per-record bound.
 
         A composition is written part by part.
 
@@ -125,7 +125,7 @@ class OpenLedger:
         visits.steps, visits.mechanism, visits.resumed = visits.steps + 1, mechanism, False
 
     def asked_by(self, streams: Sequence[np.random.Generator]) -> AbstractContextManager[None]:
-        """Some repetitions ask inside the ``with`` block; what is written is written for all."""
+        """Mark that only some repetitions ask inside the ``with`` block; entries are written for all."""
         return nullcontext()
 
     def _take(self, entry: Release | DescribedRelease) -> None:
@@ -134,12 +134,12 @@ class OpenLedger:
         self.taken, self.last = self.taken + entry.count, entry
 
     def added(self, squares: float, numbers: int, level: float = 1.0) -> None:
-        """Keep count of Gaussian noise as it was really added.
+        """Count Gaussian noise that was added.
 
         Args:
             squares: Sum of (noise / noise_stddev)², over the coordinates of every repetition.
-            numbers: How many coordinates there were.
-            level: What tells this noise from other noise in the ledger; each level is judged by itself, and all are.
+            numbers: The number of coordinates.
+            level: Distinguishes this noise from other noise in the ledger; each level is tested separately.
         """
         self._count(0.5, level, squares, numbers)
 
@@ -169,13 +169,13 @@ class OpenLedger:
         return self.so_far()
 
     def so_far(self) -> Ledger:
-        """What was written so far, of a run that goes on: its noise is not looked at."""
+        """Return the entries so far, of a run that continues: its noise is not tested."""
         releases = tuple(replace(entry, count=count) for entry, count in self._releases)
         return Ledger(releases, seeded=self.seeded, descent=self.descent)
 
     @property
     def noise_counted(self) -> list[tuple[float, float, float, int]]:
-        """The noise that reached the answers so far: shape, level, sum and number, to be kept beside ``so_far``."""
+        """Return the noise of the answers so far: shape, level, sum and number, to be stored with ``so_far``."""
         return [(*key, *sums) for key, sums in self._added.items()]
 
     def resume(self, ledger: Ledger, noise_counted: Sequence[tuple[float, float, float, int]]) -> None:
@@ -212,22 +212,22 @@ class OpenLedger:
 
 
 def _demand_sum(numbers: int, total: float, shape: float, alarm: float) -> None:
-    """Raise ``BudgetExceeded`` where a sum of Gamma(shape) variables over their mean is too small to be chance."""
+    """Raise ``BudgetExceeded`` if a sum of Gamma(shape) variables over their mean is improbably small."""
     if not numbers:
         return
     share = max(total, 0.0) / numbers
     if not special.gammainc(numbers * shape, numbers * share * shape) > alarm:  # refuses NaN, too
         raise BudgetExceeded(
-            f"the {numbers} numbers of noise that were added have {share**shape:.6g} of the size that the ledger says: "
-            "less noise was added than written down; do not publish the output"
+            f"the {numbers} numbers of noise that were added have {share**shape:.6g} of the size in the ledger: less "
+            "noise was added than recorded; do not publish the output"
         )
 
 
 def chosen_as_it_goes(most: int, along: int = 0) -> str:
-    """What ``Run.chosen`` says of releases that a run chooses as it goes.
+    """Return the text of ``Run.chosen`` for releases that a run chooses adaptively.
 
     Args:
-        most: How many it may make.
+        most: Largest number of releases.
         along: Those of them along a path, which is one entry.
     """
     path = f", {along} of them along a path, which is accounted for as one release" if along else ""
@@ -239,14 +239,14 @@ def chosen_as_it_goes(most: int, along: int = 0) -> str:
 
 
 class Visits:
-    """Who writes down the answers about one series of batches: what is released is one entry of the ledger, that grows.
+    """Writer of the answers about one series of batches: one entry of the ledger, which grows.
 
     Args:
-        scheme: How records are dealt to batches.
-        ledger: That of one repetition.
+        scheme: The scheme that deals records to batches.
+        ledger: The ledger of one repetition.
 
     Attributes:
-        steps: How many answers were written.
+        steps: The number of recorded answers.
         mechanism: One of them, None before the first.
         resumed: Whether the entry so far is that of an attempt before, and nothing was added to it.
     """
@@ -256,20 +256,25 @@ class Visits:
         self.steps, self.mechanism, self.resumed = 0, cast("Mechanism | None", None), False
 
     def resume(self, steps: int, kept: bool = False) -> None:
-        """Go on behind so many answers that the ledger holds already, alone; the next one has the same noise.
+        """Continue after ``steps`` answers that the ledger already holds, alone; the next one has the same noise.
 
         Args:
-            steps: How many.
-            kept: Whether records are where they were, for bins that are not drawn anew.
+            steps: The number of answers.
+            kept: Whether the assignment of records is the same, for bins that are not drawn anew.
 
         Raises:
             InvalidValue: They are not whole epochs, or records would have to stay in bins that were not kept.
         """
         if steps % self.scheme.bins:
             allowed = f"whole epochs of {self.scheme.bins} batches"
-            raise InvalidValue("steps", steps, allowed, "who was in a batch of a part of one is not kept")
+            raise InvalidValue("steps", steps, allowed, "batches of an unfinished epoch are not stored")
         if isinstance(self.scheme, Bins) and not self.scheme.redraw and not kept:
-            raise InvalidValue("sampling", repr(self.scheme), "one that deals anew", "who is in which bin is not kept")
+            raise InvalidValue(
+                "sampling",
+                repr(self.scheme),
+                "one that draws bins anew",
+                "the assignment of records to bins is not stored",
+            )
         self.steps, self.resumed = steps, bool(steps)
 
     def gaussian(self, *, noise_stddev: Fraction, per_record_bound: Fraction, sampling: Sampling = None) -> None:
@@ -291,14 +296,14 @@ class Visits:
 
 
 class BudgetedLedger(OpenLedger):
-    """A ledger for noise that is chosen as the run goes: it refuses the release that would exceed the budget.
+    """A ledger for noise that is chosen adaptively: it refuses the release that would exceed the budget.
 
-    The entry is made before the noise is drawn, so that what is refused was never computed. What a choice may depend
-    on stands in ``dpbounds.privacy.budgets.filters``; one that looks at the outputs of several repetitions releases
-    them all, and their ledgers add up.
+    The entry is made before the noise is drawn, so that what is refused was never computed.
+    ``dpbounds.privacy.budgets.filters`` states what a choice may depend on; one that looks at the outputs of several
+    repetitions releases them all, and their ledgers add up.
 
     Args:
-        privacy_filter: Decides; a ``ZCDPFilter``, ``GaussianFilter`` or ``RenyiFilter``.
+        privacy_filter: Decides on each release: a ``ZCDPFilter``, ``GaussianFilter`` or ``RenyiFilter``.
         step: A release as the filter is to see it. The default does for the full batch; on Poisson samples, return an
             object with ``relation`` and ``renyi(order)``.
     """
@@ -311,7 +316,7 @@ class BudgetedLedger(OpenLedger):
 
     @property
     def privacy_filter(self) -> PrivacyFilter:
-        """The filter as it stands: what is left, and what it guarantees."""
+        """The filter in its present state: the rest of the budget, and the guarantee."""
         return self._filter
 
     def close(self) -> Ledger:

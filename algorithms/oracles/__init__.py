@@ -1,4 +1,4 @@
-"""Oracles: what an algorithm may ask about the data. They write the ledger, then add the noise.
+"""Oracles: the queries of an algorithm on the data. They write the ledger, then add the noise.
 
 - ``GradientOracle``: the mean gradient of all records
 - ``BatchGradientOracle``: of a random batch (with or without replacement, Poisson, cut or not, one random record)

@@ -1,4 +1,4 @@
-"""The mean gradient of a random batch, with noise: what is sampled, how, and what one record can change."""
+"""The mean gradient of a random batch, with noise: the sampling, and the sensitivity."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from dpbounds.privacy.mechanisms.schemes.drawing import Generator, Rows as Rows,
 
 
 class HasBatchGradients(HasRecords, Protocol):
-    """What the batch oracles ask of a problem."""
+    """The requirements of batch oracles on a problem."""
 
     def batch_gradient(self, X: Array, rows: Rows) -> Array:
         """Mean gradient (R, p) over each repetition's own records, rows of shape (R, b)."""
@@ -40,7 +40,7 @@ class HasBatchGradients(HasRecords, Protocol):
 def draw_rows(
     sampling: Batch | Poisson | Truncated, records: int, generator: np.random.Generator, kind: Kind = "gaussian"
 ) -> Rows:
-    """Draw one batch: indices of records, in an order that means nothing; "secure" asks the operating system.
+    """Draw one batch: indices of records, in an arbitrary order; "secure" uses the operating system.
 
     Every random batch of independent records is drawn here, once per answer and repetition. Guards count the draws.
     """
@@ -54,7 +54,7 @@ def _new_rows(sampling: Batch | Poisson | Truncated, records: int, generator: np
 
 
 def source_of(kind: Kind, generator: np.random.Generator) -> Source:
-    """Where batches get their randomness: "secure" noise goes with the operating system's."""
+    """Return the source of randomness for batches: with "secure" noise, the operating system."""
     return secure_noise.System() if kind == "secure" else Generator(generator)
 
 
@@ -72,7 +72,7 @@ class BatchAnswer(Answer):
     """Means over random batches, shape (R, p).
 
     Attributes:
-        rows: Each repetition's records, ``Unreleased``: privacy rests on it that nobody knows which ones were drawn.
+        rows: Each repetition's records, ``Unreleased``: they must be kept secret.
     """
 
     rows: tuple[Rows, ...]
@@ -112,12 +112,12 @@ class BatchGradientOracle(Perturbing):
 
     @property
     def divisor(self) -> Fraction:
-        """b, or q n: what the sum is divided by."""
+        """b, or q n: the public number by which the sum is divided."""
         return self._divisor
 
     @property
     def per_record_bound(self) -> Fraction:
-        """How far one record in the batch can move the answer."""
+        """The largest norm of one record's contribution to the answer, if it is in the batch."""
         return self._bound
 
     @cached_property  # asked for at every step of a run, as the next
@@ -145,7 +145,7 @@ class BatchGradientOracle(Perturbing):
 
 
 def batch_means(problem: HasBatchGradients, X: Array, rows: Sequence[Rows], by: Fraction) -> Array:
-    """Sum of gradients over each repetition's records, divided by ``by``; shape (R, p), nothing of size n p R.
+    """Return sums of gradients over each repetition's records, divided by ``by``; shape (R, p).
 
     Batches of one size are one call; Poisson samples differ in size and are asked about one repetition at a time (the
     sums over their records are matrix products), so that no repetition's numbers depend on another's.
@@ -174,7 +174,7 @@ def demand_sampling(value: object, name: str) -> None:
 
 
 def valid_scheme(_record: object, field: Attribute[Any], value: object) -> None:
-    """A validator: the same where any ``Scheme`` may be asked."""
+    """Validate a scheme, where any ``Scheme`` is allowed."""
     demand_scheme(value, field.name)
 
 

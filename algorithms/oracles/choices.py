@@ -25,16 +25,16 @@ WhichChoice = Literal["exponential", "concentrated", "noisy-max"]
 
 
 def choice(epsilon: ExactLike, relation: Relation, method: WhichChoice = "exponential") -> Mechanism:
-    """One choice as a mechanism: the exponential mechanism is of bounded range, which composes better than its ε says.
+    """Return one choice as a mechanism: the exponential mechanism has bounded range, which composes better than ε.
 
-    "concentrated" is the same draw, of which no more is told than ρ = ε²/8 of zCDP (Cesar & Rogers 2021, Lemma 3.4),
-    for a few choices beside other releases, whose exact composition takes long; 20 and more count as Gaussian noise,
-    which spends less (``many_choices.md``).
+    "concentrated" is the same draw, described only by ρ = ε²/8 of zCDP (Cesar & Rogers 2021, Lemma 3.4), for a few
+    choices beside other releases, whose exact composition takes long; 20 and more count as Gaussian noise, which spends
+    less (``many_choices.md``).
 
-    Of report noisy max with Laplace noise of scale β = 2Δ/ε no more is said than that it is ε-private. Proof: fix all
-    noises but candidate y's. With the best of the others at m on one side and m' on the other, |m - m'| <= Δ, y is
-    chosen where its noise exceeds m - u(y), or m' - u'(y): two thresholds within 2Δ of each other, and a Laplace tail
-    changes by a factor of at most e^{2Δ/β} = e^ε. Integrate over the others; finitely many outcomes: add up.
+    Report noisy max with Laplace noise of scale β = 2Δ/ε is described only as ε-private. Proof: fix all noises but
+    candidate y's. With the best of the others at m on one side and m' on the other, |m - m'| <= Δ, y is chosen where
+    its noise exceeds m - u(y), or m' - u'(y): two thresholds within 2Δ of each other, and a Laplace tail changes by a
+    factor of at most e^{2Δ/β} = e^ε. Integrate over the others; finitely many outcomes: add up.
 
     Raises:
         InvalidValue: ε is not positive, or there is no such method.
@@ -49,11 +49,11 @@ def choice(epsilon: ExactLike, relation: Relation, method: WhichChoice = "expone
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
-    """What a choice is made by, for those who watch and know the records.
+    """The scores of a choice, for watchers that know the records.
 
     Attributes:
         scores: Shape (R, N).
-        scale: Of the noise on them, 2Δ/ε.
+        scale: Scale of the noise on the scores, 2Δ/ε.
         records: n of what the scores are about: a part of the records, maybe.
     """
 
@@ -63,16 +63,16 @@ class Scored:
 
 
 class PaidTogether:
-    """Where so many concentrated choices of one ε are written: as one release of zCDP, at once, and no more of them.
+    """A number of concentrated choices with equal ε: one zCDP release in the ledger, and no more choices than that.
 
     Args:
-        epsilon: Of each choice.
-        count: How many, at least 1, fixed in advance.
-        relation: Of the choices.
+        epsilon: ε of each choice.
+        count: The number of choices, at least 1, fixed in advance.
+        relation: The neighbouring relation of the choices.
         ledger: Gets the release now, and the noise counts of the choices when they are made.
 
     Attributes:
-        taken, last: How many choices were made, and the last one.
+        taken, last: The number of choices so far, and the last one.
     """
 
     def __init__(self, epsilon: ExactLike, count: int, relation: Relation, ledger: OpenLedger) -> None:
@@ -131,8 +131,8 @@ def choose(
             2Δ, which is all that the exponential mechanism needs: what moves every score alike cancels).
         relation: The relation for which that holds.
         generators: One per repetition.
-        ledger: That of one repetition.
-        method: Which.
+        ledger: The ledger of one repetition.
+        method: The mechanism of the choice.
 
     Returns:
         The index that was chosen, shape (R,).

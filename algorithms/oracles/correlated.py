@@ -37,7 +37,7 @@ class Encoding(Protocol):
 
 
 def encoding(matrix: Encoder) -> Encoding:
-    """That of a matrix; what it keeps of the past are as many arrays as the matrix has bands, or log₂ of a tree."""
+    """Return the encoding of a matrix; it keeps as many arrays as the matrix has bands, or log₂ for a tree."""
     return _Tree() if isinstance(matrix, BinaryTree) else _Banded(matrix)
 
 
@@ -84,7 +84,7 @@ class _Banded:
 
 
 class _Tree:
-    """Of a binary tree the one block that ends at a step and is the longest: with it the sum so far is known.
+    """A binary tree, of which the longest block that ends at a step is released: it determines the sum so far.
 
     The shorter blocks that end there say nothing more of that sum, and are not drawn. Sums of the past are kept where
     the block of a later step may begin.

@@ -1,4 +1,4 @@
-"""How the mean gradient changed between two points, with noise in proportion to their distance."""
+"""Differences of the mean gradient between two points, with noise in proportion to their distance."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ROUNDING = 1 + 2.0**-48  # more than the relative error of a handful of operati
 
 
 class HasDifferences(HasGradients, HasBatchGradients, Protocol):
-    """What the oracle of differences asks of a problem; every ``FiniteSum`` has it."""
+    """The requirements of the oracle of differences on a problem; every ``FiniteSum`` satisfies them."""
 
     @property
     def smoothness(self) -> sympy.Expr | None:

@@ -24,7 +24,7 @@ _FIRST_ENDS = (1, 8)
 
 
 class HasGradients(HasRecords, Protocol):
-    """What the full-batch oracle asks of a problem."""
+    """The requirements of the full-batch oracle on a problem."""
 
     def objective_and_gradient(self, X: Array) -> tuple[Array, Array]:
         """Objective (R,) and mean gradient (R, p) at every row."""
@@ -61,7 +61,7 @@ class Gradients:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GradientOracle(Perturbing):
-    """Answers with the mean gradient of all n records plus noise: N(0, stddev² I), unless another kind is asked for.
+    """Oracle of the mean gradient of all n records plus noise: N(0, stddev² I), or of another kind.
 
     The per-record bound of the *sum* of gradients is G, and noise is given per unit of it: standard deviation (or
     radius) noise_multiplier · G on the sum, that is noise_multiplier · G/n on the mean (n is public). Proof: a record
@@ -113,7 +113,7 @@ def in_batches(problem: HasGradients, X: Array) -> tuple[Array, Array]:
 
 
 def batches(X: Array) -> Iterator[tuple[slice, Array]]:
-    """The rows of X, shape (R, p), in the batches that are asked about together, and each batch padded to its width."""
+    """Yield the rows of X, shape (R, p), in batches of queries, each batch padded to its width."""
     start = 0
     for end in (*_FIRST_ENDS, *range(BATCH_WIDTH, len(X) + BATCH_WIDTH, BATCH_WIDTH)):
         if start >= len(X):

@@ -34,7 +34,7 @@ _GRID = 1 << 40
 
 
 class HasHessians(HasRecords, Protocol):
-    """What the Hessian oracle asks of a problem."""
+    """The requirements of the Hessian oracle on a problem."""
 
     @property
     def smoothness(self) -> sympy.Expr | None:
@@ -183,7 +183,7 @@ class HessianProductOracle:
         return found
 
     def _bounds(self, X: Array) -> Array:
-        """How far one record can move the mean per length of v, rounded up, shape (R,)."""
+        """Return the sensitivity of the mean per length of v, rounded up, shape (R,)."""
         L, n = per_distance(self.problem), self.problem.records
         bound = np.full(len(X), to_float(L / n, "up"))
         if enforced(self.problem):
@@ -225,6 +225,6 @@ def as_vectors(matrices: Array) -> Array:
 
 
 def _upper(dimension: int) -> tuple[tuple[Any, Any], Array]:
-    """Where the entries on and above the diagonal are, and 1 or √2 for each."""
+    """Return the indices of the entries on and above the diagonal, and 1 or √2 for each."""
     above = np.triu_indices(dimension)
     return above, np.where(above[0] == above[1], 1.0, math.sqrt(2))

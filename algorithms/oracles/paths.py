@@ -1,4 +1,4 @@
-"""The mean gradient along a path, at a price per length: what changes is released, and errors fade as it does."""
+"""The mean gradient along a path, with a privacy cost per length: changes are released, and errors fade."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class PathPen:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PathGradientOracle:
-    """Answers with what keeps an estimate g of ∇F up to date along a path, all of it for one entry of the ledger.
+    """Oracle that updates an estimate g of ∇F along a path, with one entry of the ledger for all updates.
 
     First ∇F(x) + √V h. After a move of length l to x', with u = Ll/G: ∇F(x') - e^{-u} ∇F(x) + √(V(1 - e^{-2u})) h, to
     be added to e^{-u} g. One record moves the sum of n of these by C(u) = G(1 - e^{-u} + u e^{-u}) at most, as (1 -
@@ -99,7 +99,7 @@ class PathGradientOracle:
         return u
 
     def afforded(self, X: Array, previous: Array) -> NDArray[np.bool_]:
-        """Whether the answer of each repetition, shape (R,), may still be asked for."""
+        """Return whether each repetition, shape (R,), can afford another answer."""
         fits: NDArray[np.bool_] = self._left() >= self._shares(X, previous)
         return fits
 

@@ -27,7 +27,7 @@ _KINDS = get_args(Kind)
 
 
 class HasRecords(Protocol):
-    """What every oracle asks of a problem; every ``FiniteSum`` has it."""
+    """The requirements of every oracle on a problem; every ``FiniteSum`` satisfies them."""
 
     @property
     def records(self) -> int:
@@ -77,7 +77,7 @@ class Perturbing:
     @property
     @abstractmethod
     def per_record_bound(self) -> Fraction:
-        """How far one record can move the answer by being added."""
+        """The largest norm of one record's contribution to the answer."""
 
     @property
     def noise_stddev(self) -> float:
@@ -117,7 +117,7 @@ class Perturbing:
 
 
 def asked_at(oracle: Any, answer: Callable[..., A], *points: Array) -> A:
-    """The answer of an oracle at some points, in the sight of whoever watches."""
+    """Query an oracle at some points, through the active watchers."""
     terms = (oracle.noise_multiplier, oracle.noise, getattr(oracle, "sampling", None))
     question = Question(oracle.question, points, terms, oracle.generators, oracle.ledger, oracle)
     return answered(question, partial(answer, *points))
@@ -139,10 +139,10 @@ def perturbed(
         values: Exact answers, shape (R, p).
         kind: "gaussian", "ball" or "sphere"; secure noise comes to sums that are made for it, see ``secured``.
         amount: Standard deviation, or radius, in the units of the answer.
-        per_record_bound: How far one record can move the answer by being added, in the same units.
+        per_record_bound: The largest norm of one record's contribution, in the same units.
         generators: One per repetition.
-        ledger: That of one repetition.
-        sampling: Of the records that the answer is about.
+        ledger: The ledger of one repetition.
+        sampling: The sampling of the records of the answer.
 
     Raises:
         InvalidValue: The kind or the amount is not allowed, or a value is not finite.
@@ -163,16 +163,16 @@ def perturbed(
 
 
 def count_noise(kind: Kind, difference: Array, amount: float | Array, ledger: noise.Records, level: float) -> None:
-    """Tell the ledger what really reached the answers: noise that rounding swallowed is missing here, too.
+    """Report the noise of the answers to the ledger, without noise that rounding removed.
 
-    Nothing is promised by noise on a sphere, so that there is nothing to compare it with.
+    Noise on a sphere has no guarantee, so that it is not compared.
 
     Args:
         kind: "gaussian", "ball" or "sphere".
         difference: Noisy minus exact answers, shape (R, p); overwritten.
         amount: Standard deviation or radius, one for all or shape (R, 1).
         ledger: Keeps count.
-        level: Tells this noise from other noise in the ledger.
+        level: Distinguishes this noise from other noise in the ledger.
     """
     difference /= amount
     if kind == "gaussian":

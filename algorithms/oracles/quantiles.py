@@ -1,4 +1,4 @@
-"""The mean gradient clipped at a norm that a run adapts, and what share of the gradients is no longer: one release."""
+"""The mean gradient clipped at an adaptive norm, and the share of unclipped gradients: one release."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class QuantileClippedOracle(Perturbing):
         if not hasattr(self.problem, "sums_within"):
             raise UnsupportedMechanism("only clipped gradients are clipped at a quantile: Clipped or differentiable")
         if self.noise != "gaussian":
-            raise UnsupportedMechanism("no secure noise on what is clipped at a quantile: take noise 'gaussian'")
+            raise UnsupportedMechanism("secure noise does not support clipping at a quantile: use noise 'gaussian'")
         if self.sampling is not None:
             demand_all_records(self.sampling, self.problem.records)
 
@@ -96,7 +96,7 @@ class QuantileClippedOracle(Perturbing):
         return found
 
     def unit_sum(self, x: Array, rows: Any, clip: float) -> Array:
-        """What the records of these rows add up to, shape (p + 1,): not released."""
+        """Return the sum of the contributions of these rows, shape (p + 1,): not released."""
         total, within = self.problem.sums_within(x, rows, Fraction(clip))
         first, last = self._roots
         by = math.nextafter(first / clip, 0.0)

@@ -1,4 +1,4 @@
-"""Answers for some of the repetitions: those that still ask, or ask another kind of query than the others."""
+"""Answers for some of the repetitions: those that still ask, or ask another kind of query."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dpbounds.algorithms.unreleased import closed
 
 
 def of_rows(generators: Sequence[np.random.Generator], rows: NDArray[np.bool_]) -> tuple[np.random.Generator, ...]:
-    """The streams of some repetitions."""
+    """Return the streams of some repetitions."""
     return tuple(generator for generator, chosen in zip(generators, rows, strict=True) if chosen)
 
 
@@ -28,7 +28,7 @@ def asked(
     rows: NDArray[np.bool_],
     *points: Array,
 ) -> Array:
-    """One question to an oracle by some of the repetitions; returns the noisy answers."""
+    """Ask an oracle one question for some of the repetitions; return the noisy answers."""
     memory = getattr(oracle, "gradients", None)
     if isinstance(memory, Walk):
         memory.show(rows)
@@ -39,12 +39,12 @@ def asked(
 
 
 def of_some(oracle: Any, rows: NDArray[np.bool_]) -> Any:
-    """The oracle for some of the repetitions."""
+    """Return the oracle for some of the repetitions."""
     return replace(oracle, generators=of_rows(oracle.generators, rows))
 
 
 class Walk(Gradients):
-    """Exact gradients of all repetitions at this point and the one before, of which oracles see some repetitions' rows.
+    """Exact gradients of all repetitions at this point and the last one, shown to oracles for some repetitions.
 
     Every pass over the records is made for all repetitions at once, so that no repetition's numbers depend on which
     others ask the same kind of query.
@@ -62,7 +62,7 @@ class Walk(Gradients):
         return closed(here[1:])
 
     def show(self, rows: NDArray[np.bool_]) -> None:
-        """Choose the repetitions that are asked about next."""
+        """Choose the repetitions of the next queries."""
         self._rows = rows
 
     def known(self, X: Array) -> tuple[Array, Array]:

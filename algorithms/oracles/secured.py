@@ -41,11 +41,11 @@ def secured_means(
         points: X, shape (R, p), or X and previous.
         rows: Each repetition's records; None for all, or those of the problem where it is a part of one.
         bounds: C per repetition, of the sum; 0 for what is 0 on both neighbours.
-        divisor: Of the sum, public.
+        divisor: The public divisor of the sum.
         noise_multiplier: Per unit of C.
-        sampling: Of the records.
+        sampling: The sampling of the records.
         ledger: Gets the Gaussian, per unit of C, that dominates what is drawn.
-        kept: How much of the gradient at previous is taken away.
+        kept: The part of the gradient at ``previous`` that is subtracted.
 
     Raises:
         InvalidValue: The multiplier is not allowed, a number is not finite, or the problem knows no single records.
@@ -111,10 +111,10 @@ def secured_choice(
         parts: From a repetition to blocks of records' parts of the scores, shape (b, N), the higher the better.
         repetitions: R.
         bound: C: a record's parts are kept to [-C, C].
-        public: What is added to the sums whatever the records are, shape (N,), or None.
+        public: Terms that are added to the sums for any records, shape (N,), or None.
         epsilon: ε > 0.
-        relation: Of neighbours.
-        method: Which.
+        relation: The neighbouring relation.
+        method: The mechanism of the choice.
         ledger: Gets the mechanism of ``choices.choice``.
 
     Raises:
@@ -141,7 +141,7 @@ def secured_choice(
 
 
 def blocks_of(records: int, numbers: int) -> Iterator[Rows]:
-    """All records in order, so few at a time that so many numbers for each are not many."""
+    """Yield all records in order, in blocks small enough for ``numbers`` numbers per record."""
     width = max(1, _NUMBERS_AT_ONCE // numbers)
     for start in range(0, records, width):
         yield np.arange(start, min(start + width, records))

@@ -31,7 +31,7 @@ def dealt(scheme: Visited, records: int, generator: np.random.Generator, kind: K
 
 @dataclass(frozen=True, eq=False)
 class Visiting(Perturbing):
-    """An oracle that is asked about batch 1, 2, ..., m, then 1 again, its answers one entry of the ledger together.
+    """Oracle of batches 1, 2, ..., m, then 1 again; its answers are one entry of the ledger together.
 
     The sum is divided by a public number (``divisor`` of the scheme), never by the size that a batch happens to have.
     """
@@ -52,22 +52,22 @@ class Visiting(Perturbing):
 
     @property
     def visits(self) -> int:
-        """How many batches were asked about."""
+        """Number of batches that were visited."""
         return self._pen.steps
 
     @property
     def sampling(self) -> Visited | Correlated:
-        """How records are drawn."""
+        """The sampling of records."""
         return self.scheme
 
     @property
     def per_record_bound(self) -> Fraction:
-        """How far one record in the batch can move the answer: G over the divisor."""
+        """The largest norm of one record's contribution, if it is in the batch: G over the divisor."""
         return at_least(self.problem.lipschitz, "lipschitz") / self.divisor
 
     @property
     def divisor(self) -> Fraction:
-        """What the sum is divided by."""
+        """The public number by which the sum is divided."""
         return self.scheme.divisor(self.problem.records)
 
     def __call__(self, X: Array) -> BatchAnswer:
@@ -108,11 +108,11 @@ class VisitGradientOracle(Visiting):
 
     @property
     def keeps(self) -> bool:
-        """Whether privacy rests on where records were put once and for all."""
+        """Whether privacy depends on a fixed assignment of records."""
         return isinstance(self.scheme, Bins) and not self.scheme.redraw
 
     def hand_over(self, hide: Callable[[Rows], None]) -> None:
-        """Give who is in which bin, shape (R, n), to what keeps it secret."""
+        """Pass the assignment to bins, shape (R, n), to an object that keeps it secret."""
         hide(np.stack(self._dealt))
 
     def resume(self, visits: int, dealt: Rows | None = None) -> None:

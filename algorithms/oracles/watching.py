@@ -1,7 +1,7 @@
-"""Who is told of what oracles are asked and answer: a run's own count of them, and guards that were called in.
+"""Watchers of oracles: a run's own count of its answers, and guards.
 
-Every oracle, choice and mechanism asks ``answered`` for its answer, whoever made it and whatever ledger it was given.
-So a run sees answers that it did not order, and a guard may see them all, or answer in the place of the records.
+Every oracle, choice and mechanism returns its answer through ``answered``, with any ledger. So a run sees answers that
+it did not order, and a guard may see them all, or answer in the place of the records.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ T = TypeVar("T")
 
 @dataclass(slots=True, eq=False)
 class Question:
-    """What is asked.
+    """A query of an oracle.
 
     Attributes:
         kind: "gradient", "batch", "difference", "path", "Hessian", "product", "quantile", "choice" or "mechanism".
-        points: Where, one array of shape (R, p) each; all that is asked follows from what was released before.
+        points: The points, one array of shape (R, p) each, which follow from earlier releases.
         terms: By which noise, sampling and the like, as public as the points.
         generators: The streams of the repetitions that ask.
-        ledger: Where the answer is written down.
+        ledger: The ledger of the answer.
         about: The oracle, if it is one, or ``Scored`` of a choice: for those who know the records.
     """
 
@@ -43,10 +43,10 @@ class Question:
 
 
 class Watcher(Protocol):
-    """Whoever is asked for the answers of a run."""
+    """An observer of the answers of a run."""
 
     def answer(self, question: Question, answer: Callable[[], Any]) -> Any:
-        """Return the answer: the oracle's own, which ``answer`` makes, or what stands for it."""
+        """Return the answer: the oracle's own, made by ``answer``, or a replacement."""
 
 
 _WATCHERS: ContextVar[tuple[Watcher, ...]] = ContextVar("watchers", default=())  # the innermost first
@@ -57,7 +57,7 @@ W = TypeVar("W", bound=Watcher)
 
 @contextmanager
 def watched_by(watcher: W) -> Iterator[W]:
-    """Every answer inside the ``with`` block goes through the watcher, and then through those that watch already."""
+    """Pass every answer inside the ``with`` block through the watcher, and then through the earlier watchers."""
     token = _WATCHERS.set((watcher, *_WATCHERS.get()))
     try:
         yield watcher
@@ -66,7 +66,7 @@ def watched_by(watcher: W) -> Iterator[W]:
 
 
 def watchers() -> tuple[Watcher, ...]:
-    """Those that watch here."""
+    """Return the watchers that are active in this context."""
     return _WATCHERS.get()
 
 
@@ -80,7 +80,7 @@ def drawn(generator: np.random.Generator, rows: T) -> T:
 
 
 def answered(question: Question, answer: Callable[[], T]) -> T:
-    """The answer to a question, as whoever watches lets it through.
+    """Return the answer to a question, through the active watchers.
 
     Raises:
         BudgetExceeded: A point was made from what is not released; or a watcher found something.

@@ -27,7 +27,7 @@ class BallLoss:
     """φ(u, t) >= 0 of a product u = <a, x> and a target t, with its constants over |u| <= ρ and all targets up to Y.
 
     Attributes:
-        name: What it is called.
+        name: The name of the loss.
         derivatives: (u, t) -> (φ, φ', φ''), elementwise; derivatives in u.
         largest_slope: (ρ, Y) -> sup |φ'|.
         largest_curvature: (ρ, Y) -> sup |φ''|.
@@ -49,7 +49,7 @@ class BallLoss:
 class BallModel(SumWithTargets):
     """F(x) = (1/n) Σ φ(<a_i, x>, t_i) on the ball ‖x‖ <= R, where |<a, x>| <= ρ = BR; Y > 0.
 
-    Points outside the ball are refused; up to R(1 + 1e-9), for which the constants are taken, they count as inside.
+    Points outside the ball raise an error; up to R(1 + 1e-9), for which the constants hold, they count as inside.
 
     Attributes:
         loss: φ.

@@ -1,4 +1,4 @@
-"""Disjoint bumps: choosing a coin, or finding the one marked place, dressed up as a Lipschitz loss.
+"""Disjoint bumps: the choice of a coin, or the search for one marked place, as a Lipschitz loss.
 
 On the l2 ball of radius R, the points c_v = R v/√p for v in {-1, +1}^p lie on the sphere, at mutual distances of at
 least 2R/√p, which exceeds R/2 for p <= 15. So b_v(x) = max(0, R/4 - ‖x - c_v‖) are 2^p bumps with disjoint supports.
@@ -39,14 +39,14 @@ Weights = NDArray[np.uint8]
 class Bumps(FiniteSum):
     """F(x) = -G Σ_v w̄_v b_v(x) on the ball of radius R, where w̄ is the mean of the records' weights.
 
-    Not smooth (at the tips and where a bump meets the plain, where a gradient 0 is answered). From x₁ = 0, where F and
-    its gradient are 0, no gradient shows the way to a bump.
+    Not smooth (at the tips and where a bump meets the plain; the gradient there is returned as 0). From x₁ = 0, where F
+    and its gradient are 0, no gradient shows the way to a bump.
 
     Attributes:
         weights: w, shape (n, 2^p) of 0 and 1, read-only. Bump v has the index Σ_j 2^j [v_j = +1].
         slope: G > 0.
         radius: R > 0.
-        notes: How the records were made.
+        notes: The origin of the records.
     """
 
     weights: Weights = field(repr=False)
@@ -193,7 +193,7 @@ def coins(
         probabilities: P(w_v = 1), shape (2^p,); None for ``hard_coins``, with the special bump drawn by the seed.
         slope: G > 0.
         radius: R > 0.
-        seed: Of the records.
+        seed: The seed of the records.
 
     Raises:
         InvalidValue: A number is not allowed, or n 2^p weights are too many (here and below).

@@ -25,7 +25,7 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 
-_RELATIVE = 1e-9  # beyond a constant, before it counts
+_RELATIVE = 1e-9  # relative excess over a constant that counts
 _UNIT = 2.0**-53
 _ROUNDED = 64.0  # units in the last place that a gradient is allowed to be off
 _GRID, _REFINED, _ROUNDS = 301, 21, 6
@@ -35,13 +35,13 @@ _CHUNK = 4096  # records whose gradients are held at once
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What was found about one constant.
+    """The result of a search about one constant.
 
     Attributes:
         declared: The constant, rounded up.
         largest: The largest value that was found of what it bounds, less what rounding may have added (not private).
         record: Whose it is, or None where it is about the mean.
-        point: Where, shape (p,).
+        point: The point, shape (p,).
     """
 
     declared: float
@@ -57,7 +57,7 @@ class Searched:
 
 @dataclass(frozen=True, slots=True)
 class ProblemReport:
-    """What a search found, by the name of the constant: no counter-example. It is about these records: not private."""
+    """Results of a search, by the name of the constant: no counter-example. They depend on the records: not private."""
 
     found: Mapping[str, Searched]
 
@@ -67,7 +67,7 @@ class ProblemReport:
 
 
 class CounterExample(InvalidValue):
-    """A constant of a problem is wrong, or its gradient is another function's; ``witness`` shows where."""
+    """A constant of a problem is wrong, or its gradient is that of another function; ``witness`` shows it."""
 
     witness: Searched | None = None
 
@@ -76,18 +76,18 @@ def check_problem(problem: FiniteSum, reach: ExactLike | None = None, lines: int
     """Search for records and points at which a problem's own constants do not hold.
 
     Args:
-        problem: What declares ``lipschitz``, ``smoothness``, ``hessian_lipschitz``, ``loss_range`` and
-            ``initial_gap``; what is None is not searched.
-        reach: How far from 0 to search; None for the problem's radius, or 10 where it lives in all of R^p.
-        lines: How many to search: with 20, some tenths of a second for a linear model in few dimensions.
-        seed: Of the points, directions and records.
+        problem: The problem with ``lipschitz``, ``smoothness``, ``hessian_lipschitz``, ``loss_range`` and
+            ``initial_gap``; constants that are None are skipped.
+        reach: The largest distance from 0; None for the problem's radius, or 10 if it has none.
+        lines: The number of lines to search: 20 take some tenths of a second for a linear model in few dimensions.
+        seed: The seed of the points, directions and records.
 
     Returns:
-        The largest value found of each, beside the constant.
+        The largest value found for each constant, with the constant.
 
     Raises:
-        CounterExample: A constant is exceeded by more than rounding (as it is where F does not change as its gradient
-            says), a batch is not the mean of its records, or x₁ lies outside the problem's ball.
+        CounterExample: A constant is exceeded by more than rounding (also if F does not agree with its gradient), a
+            batch is not the mean of its records, or x₁ lies outside the problem's ball.
         InvalidValue: An argument is not allowed.
     """
     radius = radius_of_domain(problem)
@@ -127,7 +127,7 @@ class _Search:
         for number, start in enumerate((self.problem.initial_point, *self.points(count - 1))):
             # at several points, as a gradient may vanish far out; one of them is near x₁
             slopes = np.concatenate([record_gradients(self.problem, x, self.rows) for x in self.points(4)])
-            if number % 4:  # of any record
+            if number % 4:  # from any record
                 slopes = slopes[int(self.generator.integers(len(self.rows))) :: len(self.rows)]
             steepest = slopes[int(np.linalg.norm(slopes, axis=1).argmax())]
             direction = self.generator.standard_normal(self.problem.dimension) if number % 2 else steepest
@@ -136,7 +136,7 @@ class _Search:
                 yield start, direction / length
 
     def along(self, start: Array, direction: Array) -> None:
-        """Search one line: a grid of all of it within the ball, then finer ones around what is largest."""
+        """Search one line: a grid within the ball, then finer ones around the largest value."""
         along = float(start @ direction)
         half = math.sqrt(max(0.0, along * along - float(start @ start) + self.span**2)) * (1 - 1e-12)
         whole = np.linspace(-along - half, -along + half, _GRID)
@@ -175,7 +175,7 @@ class _Search:
     # --- what ---------------------------------------------------------------------------------------------------------
 
     def compare(self, name: str, size: float, point: Array, record: int | None = None) -> None:
-        """Keep what is the largest so far, and raise ``CounterExample`` where a constant is exceeded."""
+        """Keep the largest value so far, and raise ``CounterExample`` if it exceeds a constant."""
         limit = self.limits[name]
         if limit is None:
             return
@@ -264,7 +264,7 @@ class _Search:
         return values
 
     def _downhill(self, X: Array) -> Array:
-        """Where some hundred gradient steps lead, within the ball."""
+        """Return the points after some hundred gradient steps, within the ball."""
         L = self.limits["smoothness"] or math.inf
         for _ in range(100 if math.isfinite(L) else 0):
             X = X - self.problem.gradient(X) / L

@@ -1,4 +1,4 @@
-"""Gradients cut at a public norm, record by record: for problems of which nothing is proven."""
+"""Gradients clipped to a public norm, record by record: for problems without proven constants."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike
 
 _NUMBERS = 1 << 20  # in the gradients that are held at once
-_EVERY = 50  # one question in so many, and the first two, tests that gradients are those of single records
+_EVERY = 50  # one query in this number, and the first two, test that gradients are those of single records
 
 
 class CutGradients(FiniteSum):
-    """What follows where sums of records' gradients are made of vectors of norm at most G, and nothing else is known.
+    """A sum whose records have gradients of norm at most G, and no other known constants.
 
     Such gradients are those of no F: there are no other constants, ``bound`` refuses, objectives are not a number, and
     what chooses by the objective or asks for Hessians is refused. Steps need a size and a number.
@@ -80,16 +80,16 @@ class CutGradients(FiniteSum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clipped(CutGradients):
-    """Any problem with the gradient of every record scaled down to an l2 norm of at most G: privacy rests on G alone.
+    """A problem whose records' gradients are clipped to l2 norm G: privacy depends on G alone.
 
     A record's gradient g is replaced by g min(1, G/‖g‖), rounded so that its exact norm is at most G (``clip_rows``);
-    one that is not finite counts as 0. So a run is certified whatever constants the problem declares. What has to hold
-    is that ``record_gradients`` (or ``batch_gradient`` of one record) is a function of that record and the point. The
-    first two calls and one in fifty test it: the gradient of one record is computed alone, too, and has to agree with
-    the one computed in the batch, up to rounding. Differences are refused.
+    one that is not finite counts as 0. So a run is certified for any constants of the problem. The assumption is that
+    ``record_gradients`` (or ``batch_gradient`` of one record) is a function of that record and the point. The first two
+    calls and one in fifty test this: the gradient of one record is also computed alone, and must agree with the one
+    computed in the batch, up to rounding. Differences of gradients are not supported.
 
     Args:
-        problem: A ``FiniteSum``, or no more than ``HasRecordGradients``.
+        problem: A ``FiniteSum``, or an object with ``HasRecordGradients``.
         clip: G > 0, public.
     """
 
@@ -117,24 +117,24 @@ class Clipped(CutGradients):
 
     @property
     def radius(self) -> Fraction | None:
-        """Of the ball outside which the problem has no gradients, or None."""
+        """Radius of the ball outside which the problem has no gradients, or None."""
         radius: Fraction | None = getattr(self.problem, "radius", None)
         return radius
 
     @property
     def l1(self) -> Fraction:
-        """λ of a public term λ‖x‖₁ beside the sum."""
+        """λ of a public term λ‖x‖₁ added to the sum."""
         weight: Fraction = getattr(self.problem, "l1", Fraction(0))
         return weight
 
     def record_gradients(self, x: Array, rows: Indices) -> Array:
-        """The clipped gradients of some records at one point, shape (b, p)."""
+        """Return the clipped gradients of some records at one point, shape (b, p)."""
         found = self._unclipped(x, rows)
         found[~np.isfinite(found).all(axis=1)] = 0.0
         return clip_rows(found, Fraction(self.clip))[0]
 
     def sums_within(self, x: Array, rows: Indices, clip: Fraction) -> tuple[Array, int]:
-        """The sum of gradients clipped at another norm than G, and how many are no longer than it."""
+        """Return the sum of gradients clipped at another norm than G, and the number of unclipped gradients."""
         total, within = np.zeros(self.dimension), 0
         for start in range(0, len(rows), max(1, _NUMBERS // self.dimension)):
             own = rows[start : start + max(1, _NUMBERS // self.dimension)]
@@ -146,7 +146,7 @@ class Clipped(CutGradients):
         return total, within
 
     def summed_gradients(self, x: Array, rows: Indices) -> Array:
-        """The sum of some records' clipped gradients at one point, shape (p,)."""
+        """Return the sum of some records' clipped gradients at one point, shape (p,)."""
         size, total = max(1, _NUMBERS // self.dimension), np.zeros(self.dimension)
         for start in range(0, len(rows), size):
             total += self.record_gradients(x, rows[start : start + size]).sum(axis=0)
@@ -167,7 +167,7 @@ class Clipped(CutGradients):
                     "record_gradients",
                     f"one that differs for record {rows[place]} alone and among {len(rows)} records",
                     "a function of that record and the point",
-                    "normalise by public numbers, not by what the other records of a batch are",
+                    "normalise by public numbers, not by statistics of the batch",
                 )
         return found
 
@@ -185,14 +185,14 @@ def _alike(among: Array, alone: Array, batch: Array) -> bool:
 
 
 def no_objective() -> InvalidValue:
-    """The error where something else than gradients is asked of clipped gradients."""
+    """Return the error for queries other than gradients."""
     return InvalidValue(
         "problem", "Clipped", "one whose constants are known", "clipped gradients are those of no function"
     )
 
 
 def smoothness_of_gradients(problem: FiniteSum) -> sympy.Expr | None:
-    """At least how fast any record's gradient changes with x, as it is summed; None where nothing is known.
+    """Return a bound on the Lipschitz constant of a record's gradient, as it is summed; None if unknown.
 
     Scaling a gradient down to a norm is the projection to a ball, which moves no two of them apart: ``Clipped`` has the
     smoothness of the problem that it clips. (Its own ``smoothness`` is None: no difference is clipped.)

@@ -27,7 +27,7 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike
 
 Range = tuple[float, float]
-_MOST_CLASSES = 10  # that an error names
+_MOST_CLASSES = 10  # classes that an error names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,13 +35,13 @@ class Dataset:
     """Records ready for a problem.
 
     Attributes:
-        name: What it is called.
+        name: The name of the dataset.
         features: Shape (n, p), read-only; every row's l2 norm is at most ``feature_bound``, exactly.
         labels: -1 or +1, shape (n,), read-only.
         feature_names: One per column.
         feature_bound: The public bound that every record was clipped to.
-        positive: What label +1 stands for.
-        notes: What was done to the data, and what is taken to be public.
+        positive: The meaning of label +1.
+        notes: The preprocessing, and the assumptions on what is public.
     """
 
     name: str
@@ -95,9 +95,9 @@ _BREAST_CANCER_RANGES: dict[str, Range] = {
 
 
 def breast_cancer(feature_bound: ExactLike = 1) -> Dataset:
-    """Return the Breast Cancer Wisconsin (Diagnostic) data, from the copy that scikit-learn carries (no network).
+    """Return the Breast Cancer Wisconsin (Diagnostic) data, from the copy in scikit-learn (no network).
 
-    569 records, 30 features and an intercept. Each feature is moved and scaled so that its printed range becomes
+    569 records, 30 features and an intercept. Each feature is shifted and scaled so that its published range becomes
     [-1, 1]; then every record is clipped to l2 norm ``feature_bound``.
 
     Label +1 is malignant (212 records), -1 benign (357).
@@ -263,7 +263,7 @@ def column_of_numbers(column: Sequence[str], name: str) -> Array:
 
 
 def two_classes(values: list[str], column: str, positive: str | float | None) -> tuple[Array, str, str]:
-    """Labels -1 and +1, which one is +1, and a note that says how that was decided; or ``InvalidValue``."""
+    """Return labels -1 and +1, the label that is +1, and a note on the choice; or raise ``InvalidValue``."""
     if "" in values:
         advice = "drop records without a label"
         raise InvalidValue(f"labels in column {column!r}", f"none in record {values.index('') + 1}", "a label", advice)

@@ -1,4 +1,4 @@
-"""Where a problem lives, and whether an algorithm may go there: asked before any record is touched by noise."""
+"""The domain of a problem, and whether an algorithm stays in it: checked before any record is used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def radius_of_domain(problem: FiniteSum) -> Fraction | None:
 
 
 def weight_of_l1(problem: FiniteSum) -> Fraction:
-    """λ of a term λ‖x‖₁ beside the sum over records; most problems have none."""
+    """Return λ of a term λ‖x‖₁ added to the sum over records; most problems have none."""
     weight: Fraction = getattr(problem, "l1", Fraction(0))
     return weight
 
@@ -32,9 +32,9 @@ def hessian_rank(problem: FiniteSum) -> int | None:
 
 
 def demand_objective(problem: FiniteSum) -> None:
-    """Raise ``InvalidValue`` where gradients are those of no function: then nothing is promised of one."""
+    """Raise ``InvalidValue`` if the gradients are not those of a function: then no bound applies."""
     if not getattr(problem, "has_objective", True):
-        advice = "clipped gradients are those of no function: a run keeps its budget, and that is all"
+        advice = "clipped gradients are not the gradients of a function: a run certifies its privacy only"
         raise InvalidValue("problem", type(problem).__name__, "one whose gradients are not clipped", advice)
 
 
@@ -47,7 +47,7 @@ def known(constant: sympy.Expr | None, name: str) -> sympy.Expr:
 
 
 def demand_no_regulariser(problem: FiniteSum) -> None:
-    """Raise ``InvalidValue`` for an l1 regulariser: an algorithm without a proximal step would leave it out."""
+    """Raise ``InvalidValue`` for an l1 regulariser: an algorithm without a proximal step would omit it."""
     weight = weight_of_l1(problem)
     if weight:
         advice = "put ‖x‖₁ into the constraint, or take projected gradient descent, which has a proximal step"
@@ -55,7 +55,7 @@ def demand_no_regulariser(problem: FiniteSum) -> None:
 
 
 def demand_all_of_space(problem: FiniteSum) -> None:
-    """Raise ``InvalidValue`` where a walk in all of R^p would leave the problem's ball, or leave out its regulariser.
+    """Raise ``InvalidValue`` if a walk in all of R^p would leave the problem's ball, or omit its regulariser.
 
     Landscapes with shifted records are let through: they are made for such walks, in a ball that is large enough for
     them, and raise as soon as one does leave it. A bound on a walk among them is one on walks that stay inside.

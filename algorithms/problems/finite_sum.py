@@ -1,4 +1,4 @@
-"""What an algorithm may ask of a problem: F(x) = (1/n) Σ f(x, z_i), batched over repetitions, with public constants."""
+"""The interface of problems: F(x) = (1/n) Σ f(x, z_i), batched over repetitions, with public constants."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Indices = NDArray[np.int64]
 class FiniteSum(Protocol):
     """A finite sum over n records in dimension p; every ``X`` holds one point per repetition, shape (R, p).
 
-    The constants are those of every dataset within the public bounds, so a step size made from them costs no privacy.
-    Each is a SymPy expression, or None where there is no finite one. Subclasses inherit what follows from the rest.
+    The constants hold for every dataset within the public bounds, so that a step size computed from them spends no
+    privacy. Each is a SymPy expression, or None if there is no finite one. Subclasses inherit the derived constants.
     """
 
     __slots__ = ()
@@ -64,10 +64,10 @@ class FiniteSum(Protocol):
         return self.objective_and_gradient(X)[1]
 
     def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
-        """F and ∇F at every row of ``X``, in one pass; ``InvalidValue`` where the shape is another."""
+        """Return F and ∇F at every row of ``X``, in one pass; ``InvalidValue`` if the shape is another."""
 
     def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
-        """The mean gradient over each repetition's own records, ``rows`` of shape (R, b), b >= 1; returns (R, p).
+        """Return the mean gradient over each repetition's own records, ``rows`` of shape (R, b), b >= 1; shape (R, p).
 
         A record may appear more than once; ``InvalidValue`` where a shape or an index is not allowed.
         """
@@ -76,7 +76,7 @@ class FiniteSum(Protocol):
         """∇²F, shape (R, p, p)."""
 
     def objective_at(self, points: ArrayLike) -> Array:
-        """F at N points, N as large as wanted; returns (N,)."""
+        """Return F at any number N of points, shape (N,)."""
         return self.objective(points)
 
 
@@ -93,7 +93,7 @@ def mean_products(problem: Any, X: Array, V: Array) -> Array:
 
 
 class HasRecordGradients(Protocol):
-    """What ``Clipped`` asks of a problem: no constant, and the gradient of every record by itself."""
+    """The requirements of ``Clipped`` on a problem: the gradient of every record by itself, and no constants."""
 
     @property
     def records(self) -> int:
@@ -110,12 +110,12 @@ class HasRecordGradients(Protocol):
     def record_gradients(self, x: Array, rows: Indices) -> Array:
         """∇f(x, z_i) of the records of these indices, shape (b,), at one point, shape (p,); returns (b, p).
 
-        Noise that is "secure" asks for more: the same bits for a record, wherever in ``rows`` it stands.
+        With "secure" noise, a record must also have the same bits at every place of ``rows``.
         """
 
 
 def record_gradients(problem: Any, x: Array, rows: Indices) -> Array:
-    """∇f(x, z_i) of some records at one point, shape (b, p): a problem's own, or by batches of one record each.
+    """Return ∇f(x, z_i) of some records at one point, shape (b, p): the problem's own, or by batches of one record.
 
     Raises:
         InvalidValue: The problem knows no single records.

@@ -33,15 +33,16 @@ _RANGES: dict[str, Range] = {
 def covertype(feature_bound: ExactLike = 1, positive: int = 2, path: str | Path | None = None) -> Dataset:
     """Return Covertype as a problem of two classes: one cover type against the rest.
 
-    Features are moved and scaled so that fixed public ranges become [-1, 1], an intercept is added, and every record is
-    clipped to l2 norm ``feature_bound``.
+    Features are shifted and scaled so that fixed public ranges become [-1, 1], an intercept is added, and every record
+    is clipped to l2 norm ``feature_bound``.
 
     Args:
         feature_bound: B > 0, public.
         positive: The cover type, 1 to 7, that becomes +1.
         path: A CSV file with the 54 features and ``Cover_Type`` (the whole dataset, say, as ``as_frame`` of
             scikit-learn's ``fetch_covtype`` writes it with the columns renamed); None for the sample of 10 000 that
-            ships with the package: the class-balanced head of the file, so no basis for claims about accuracy.
+            ships with the package: the class-balanced head of the file, which does not represent the accuracy on the
+            whole dataset.
 
     Source: Blackard 1998, UCI Machine Learning Repository, CC BY 4.0.
     """

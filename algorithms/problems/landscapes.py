@@ -22,14 +22,14 @@ class Profile:
     """h(w), even, with its constants on |w| <= R.
 
     Attributes:
-        name: What it is called.
+        name: The name of the profile.
         derivatives: w -> (h, h', h''), elementwise.
         largest_slope: R -> a number at least |h'(w)|/|w| times R on |w| <= R, so that ‖∇F‖ stays below it on the ball.
         largest_curvature: R -> sup |h''|.
         largest_third_derivative: R -> sup |h'''|.
         minimum: inf h.
-        minimisers: Where it is attained.
-        strict_maxima: Where h' = 0 and h'' < 0.
+        minimisers: The points where the minimum is attained.
+        strict_maxima: The points with h' = 0 and h'' < 0.
         pl_constant: The μ of ½h'² >= μ(h - min h), or None.
     """
 
@@ -172,7 +172,7 @@ def landscape(
     shift_bound: ExactLike = 1,
     seed: int = 0,
 ) -> Landscape:
-    """Return the landscape with seeded shifts ±z, each of norm B (a hair less, so that B is never exceeded).
+    """Return the landscape with seeded shifts ±z, each of norm B (slightly less, so that B is never exceeded).
 
     Args:
         profile: ``WAVY``, ``DOUBLE_WELL``, ``double_well(a)`` or ``power(m)``.
@@ -180,7 +180,7 @@ def landscape(
         start: x₁, shape (p,), within the ball.
         radius: R > 0.
         shift_bound: B > 0.
-        seed: Of the shifts.
+        seed: The seed of the shifts.
     """
     ball = positive(radius, "radius")
     first = checked_start(start, ball)

@@ -45,7 +45,7 @@ def least_squares(
 
     With n < p, or features in a subspace, the least-squares solutions form a flat of positive dimension. Its **PL
     constant depends on the data**: see ``pl_constant_of``. The infimum over all datasets is 0 (one record of tiny
-    norm), so there is no public one, and ``initial_gap`` or a step size must not be made from it.
+    norm), so that there is no public one, and ``initial_gap`` or a step size must not depend on it.
 
     G = B(BR + Y), L = B², Hessians do not move. Targets are clipped to [-Y, Y]; arguments and errors are those of
     ``ball_model``.
@@ -100,7 +100,7 @@ def spread_least_squares(
         rank: r <= p.
         feature_bound: B > 0.
         radius: R > 0.
-        seed: Of the q_j.
+        seed: The seed of the q_j.
 
     Raises:
         InvalidValue: A number is not allowed.

@@ -30,7 +30,7 @@ from dpbounds.expressions.exact import ExactLike
 class LinearModel(SumWithTargets):
     """F(x) = (1/n) Σ φ(<a_i, x> - t_i), ‖a_i‖ <= B, |t_i| <= Y; every record is clipped to these public bounds.
 
-    Where φ is a loss of the margin, targets and Y are zero, and a_i carries the label's sign.
+    If φ is a loss of the margin, targets and Y are zero, and a_i carries the label's sign.
 
     Attributes:
         loss: φ.
@@ -57,8 +57,8 @@ class LinearModel(SumWithTargets):
         """The constant q of F on the ball of this radius around a minimiser with zero residuals (realisable data).
 
         With residuals zero at x*, <∇f(x), x - x*> = u φ'(u) >= q φ(u) = q (f(x) - f(x*)) for u = <a, x - x*>, |u| <=
-        B·distance; the mean over records keeps it. That the data are realisable is the caller's assumption: it
-        cannot be checked without a release. q in (0, 1] is exact: attained by one record of norm B at this distance.
+        B·distance; the mean over records keeps it. The caller assumes that the data are realisable, which cannot be
+        checked without a release. q in (0, 1] is exact: attained by one record of norm B at this distance.
 
         Raises:
             InvalidValue: The distance is not positive, or the loss has no such constant.
@@ -157,7 +157,7 @@ def checked_targets(targets: ArrayLike, records: int) -> Array:
 
 
 def clipping_note(bound: Fraction, limit: Fraction, low: Fraction | None = None) -> str:
-    """What was done to records, without a count: how many there were is not private."""
+    """Describe the clipping of records, without their number, which is not private."""
     targets = f"[{float(-limit if low is None else low):g}, {float(limit):g}]"
     return f"records are clipped one by one to public bounds: features to l2 norm {bound}, targets to {targets}"
 

@@ -1,4 +1,4 @@
-"""Sums over records of φ(<a_i, x>, t_i): value, gradient and Hessian, without anything of size n p R."""
+"""Sums over records of φ(<a_i, x>, t_i): value, gradient and Hessian, without arrays of size n p R."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BLOCK_OF_ONE = 1 << 19
 # Numbers held at once in a block of products, so that memory is O(n p + R p) however many points there are.
 _BLOCK_ENTRIES = 1 << 20
 
-Chosen = slice | NDArray[np.int64]  # of the records
+Chosen = slice | NDArray[np.int64]  # selection of records
 
 
 class LinearSum(FiniteSum):
@@ -126,7 +126,7 @@ class LinearSum(FiniteSum):
         return means
 
     def record_gradients(self, x: Array, rows: Indices) -> Array:
-        """φ' a_i of some records at one point, shape (b, p): the same bits for a record wherever it stands."""
+        """Return φ' a_i of some records at one point, shape (b, p): a record has the same bits at every place."""
         block = self._rows[rows]
         products = np.zeros(len(block))
         for column, weight in zip(block.T, x, strict=True):
@@ -181,7 +181,7 @@ class SumWithTargets(LinearSum):
         feature_bound: B > 0.
         target_bound: Y.
         radius: x is in the l2 ball of this radius around 0 (other points are refused), or in R^p (None).
-        notes: What was done to the data.
+        notes: The preprocessing of the data.
     """
 
     features: Array = field(repr=False)

@@ -26,7 +26,7 @@ from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, exact
 from dpbounds.papers.wang_xu_2019 import lemma_4
 
-_HALVINGS = 80  # of a bracket of multipliers: below the spacing of doubles
+_HALVINGS = 80  # halvings of a bracket of multipliers: below the spacing of doubles
 
 
 class DistanceGenerator(Protocol):
@@ -45,7 +45,7 @@ class DistanceGenerator(Protocol):
 
     @property
     def euclidean_square(self) -> sympy.Expr:
-        """A number c with ‖x‖₂² <= c N(x)², exact: what is L-smooth in l2 is cL-smooth in N."""
+        """Return c with ‖x‖₂² <= c N(x)², exact: functions that are L-smooth in l2 are cL-smooth in N."""
 
     @property
     def dual_second_moment(self) -> Width:
@@ -139,7 +139,7 @@ class EuclideanMirror(DistanceGenerator):
 
 
 class OfL1(DistanceGenerator):
-    """What functions for N(x) = ‖x‖₁/r on the l1 ball or the simplex of radius r share."""
+    """Base class for N(x) = ‖x‖₁/r on the l1 ball or the simplex of radius r."""
 
     __slots__ = ()
 
@@ -195,7 +195,7 @@ class PNormMirror(OfL1):
 
     @classmethod
     def of_ball(cls, ball: L1Ball, exponent: ExactLike | None = None) -> PNormMirror:
-        """With the given exponent, or a rational number near 1 + 1/ln max(p, 3)."""
+        """Return the function with the given exponent, or a rational number near 1 + 1/ln max(p, 3)."""
         if exponent is not None:
             return cls(ball, exact(exponent, "exponent"))
         usual = 1 + 1 / np.log(max(ball.dimension, 3))

@@ -22,7 +22,7 @@ def reach(radius: Fraction) -> sympy.Expr:
 
 
 def numbers(values: ArrayLike, name: str, allowed: str) -> Array:
-    """Return a copy of the values as doubles, or raise ``InvalidValue`` with what is allowed."""
+    """Return a copy of the values as doubles, or raise ``InvalidValue`` with the allowed form."""
     try:
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -43,9 +43,9 @@ def checked_points(X: ArrayLike, dimension: int, radius: Fraction | None = None,
     Args:
         X: Points, shape (R, p).
         dimension: p.
-        radius: Of the ball outside which the constants, by which noise is calibrated, do not hold: points there are
-            refused (and so is what is not a number). None: they hold everywhere.
-        name: What an error calls them.
+        radius: Radius of the ball outside which the constants, by which noise is calibrated, do not hold: points there
+            raise an error (and so do values that are not numbers). None: they hold everywhere.
+        name: The name for errors.
     """
     points = np.asarray(X, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] != dimension:

@@ -31,7 +31,7 @@ class MarginLoss:
     """A loss φ(m) >= 0 of the margin m = y <a, x>, smooth but not necessarily convex, with its exact constants.
 
     Attributes:
-        name: What it is called.
+        name: The name of the loss.
         value_and_slope: Margins -> (φ, φ'), elementwise.
         largest_slope: sup |φ'|, exact.
         largest_curvature: sup |φ''|, exact.
@@ -61,7 +61,7 @@ class Problem(LinearSum):
         feature_bound: B > 0, public.
         l1: λ >= 0, the weight of ‖x‖₁.
         radius: C is the l2 ball of this radius around 0, or all of R^p (None).
-        notes: What was done to the data on the way here.
+        notes: The preprocessing of the data.
     """
 
     loss: MarginLoss

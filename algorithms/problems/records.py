@@ -72,7 +72,7 @@ def _matrix(values: Array, name: str) -> Array:
 
 
 def _read_only(values: Array) -> Array:
-    """The array, or a copy that nobody else can change."""
+    """Return the array, or a read-only copy."""
     if values.flags.writeable:
         values = values.copy()
         values.flags.writeable = False

@@ -17,7 +17,7 @@ class ScalarLoss:
     """φ(u) with inf φ = 0 and its constants over all of R.
 
     Attributes:
-        name: What it is called.
+        name: The name of the loss.
         derivatives: u -> (φ, φ', φ''), elementwise.
         largest_slope: sup |φ'|.
         largest_curvature: sup |φ''|.

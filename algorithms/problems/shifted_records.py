@@ -39,7 +39,7 @@ class Shape(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ShiftedRecords(FiniteSum):
-    """What every such sum has, whatever F is; what F is stands in the subclasses.
+    """Base class of sums of one function F, shifted for each record; subclasses define F.
 
     One record's gradient has norm at most ‖∇F‖ + B, and its Hessian is that of F. Records are ±z in pairs.
 
@@ -111,7 +111,7 @@ class ShiftedRecords(FiniteSum):
 
     @property
     def initial_gap(self) -> sympy.Expr:
-        """F(x₁) - inf F, rounded up by 1e-9 of itself plus what rounding may have done to F(x₁).
+        """F(x₁) - inf F, rounded up by 1e-9 of itself plus the rounding error of F(x₁).
 
         F(x₁) is a sum of terms that may cancel, as in w⁴/4 - a w²/2, whose terms are up to 32 times the depth a²/4 or
         in proportion to F: 2^-40 of these sizes is far above what summing in doubles loses.

@@ -21,7 +21,7 @@ class Surface:
     """F with its constants, its minimisers and its saddles.
 
     Attributes:
-        name: What it is called.
+        name: The name of the surface.
         dimension: p.
         value_and_gradient: X of shape (R, p) -> F of shape (R,) and ∇F of shape (R, p).
         hessian: X -> ∇²F of shape (R, p, p), or None where F is not smooth.
@@ -32,8 +32,7 @@ class Surface:
         minimisers: Some points where it is attained, shape (k, p).
         saddles: Some stationary points that are not minima, shape (m, p).
         escape_curvature: γ > 0: the Hessian at *every* stationary point that is not a minimum has an eigenvalue of at
-        most
-            -γ (strict saddles); None where this means nothing.
+            most -γ (strict saddles); None if this does not apply.
     """
 
     name: str
@@ -97,7 +96,7 @@ def surface_landscape(
         start: x₁, shape (p,), within the ball.
         radius: R > 0 of the ball, or None for all of R^p (where some surfaces have no constants).
         shift_bound: B > 0.
-        seed: Of the shifts.
+        seed: The seed of the shifts.
     """
     ball = None if radius is None else positive(radius, "radius")
     first = checked_start(start, ball)

@@ -83,8 +83,8 @@ def with_constants(
         smoothness: L > 0.
         initial_gap: Δ_F >= 0.
         loss_range: Sup f - inf f, or None for 2Δ_F.
-        hessian_lipschitz: Of one record's Hessian, or None for that of the loss.
-        seed: Of the records.
+        hessian_lipschitz: Lipschitz constant of one record's Hessian, or None for that of the loss.
+        seed: The seed of the records.
 
     Raises:
         InvalidValue: A number is not allowed, or there are more than 1e8 of them in the records.

@@ -1,4 +1,4 @@
-"""A narrow conical well in a plain: what a sampler must find by volume, and no gradient shows from outside."""
+"""A narrow conical well in a plain: a sampler must find it by volume; gradients outside do not show it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def narrow_well(dimension: int, width: ExactLike, slope: ExactLike = 1, centre: 
     """F(x) = G min(‖x - c‖, w) - G w: 0 on the plain, -G w at the bottom c of a cone of radius w.
 
     G-Lipschitz on R^p (attained in the well), not smooth: it has no gradient at c and on the rim, where 0 and the outer
-    one are answered. The well has the part (w/R)^p of a ball's volume: an algorithm that starts outside sees gradient
+    one are returned. The well has the part (w/R)^p of a ball's volume: an algorithm that starts outside sees gradient
     0, and a Gibbs sampler at inverse temperature β finds it for β G w well above p ln(R/w) only; see ``gibbs_risk``.
 
     w and G > 0 are taken exactly; c, shape (p,), is public, or None for 0.

@@ -60,17 +60,17 @@ class ConstrainedSecondOrder(SecondOrderMethod):
                  if q(u) <= -Φb/2:                                  w <- (1 - θ)w + θu
                  else                                               return w
 
-    A repetition that has returned asks and draws nothing more; the ledger has what was planned for T points. The output
-    is NaN where ``outputs["found"]`` is False. Measured at the point where a repetition ended: "gap", the exact
-    -min <∇F(w), u - w>; "curvature", the exact minimum of (u - w)ᵀ∇²F(w)(u - w) over u in C with <∇F(w), u - w> <= 0,
-    which includes those where it is 0 (by the same oracle, divided by its ratio); and "failure", 1 where nothing was
-    found or one of them is out of bounds.
+    A repetition that has returned makes no more queries; the ledger has the releases planned for T points. The output
+    is NaN where ``outputs["found"]`` is False. Measured at the point where a repetition ended: "gap", the exact -min
+    <∇F(w), u - w>; "curvature", the exact minimum of (u - w)ᵀ∇²F(w)(u - w) over u in C with <∇F(w), u - w> <= 0, which
+    includes those where it is 0 (by the same oracle, divided by its ratio); and "failure", 1 if no point was found or
+    one of them is out of bounds.
 
     Attributes:
         constraint: C: an ``L2Ball``, a ``Box`` of at most six dimensions, or any set with an ``oracle``.
         gradient_multiplier: Standard deviation on the sum of gradients in units of G.
         hessian_multiplier: The same on the sum of Hessians in units of √r L (see ``HessianOracle``).
-        steps: T, how many points are looked at, at most.
+        steps: T, the largest number of points.
         gap_tolerance: a > 0, in the unit of F.
         curvature_tolerance: b > 0, in the unit of F.
         failure_probability: ζ in (0, 1) of the guarantee.
@@ -179,7 +179,7 @@ class ConstrainedSecondOrder(SecondOrderMethod):
         )
 
     def bound(self, problem: FiniteSum) -> Enclosure:
-        """See ``SecondOrderMethod.bound``; nothing is promised where η or θ is above 1, either."""
+        """Return the bound, see ``SecondOrderMethod.bound``; raise an error also if η or θ is above 1."""
         self._shares(self._values(problem))
         return super().bound(problem)
 

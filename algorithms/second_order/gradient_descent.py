@@ -109,12 +109,12 @@ def _measured(objective: Array, exact: Array, noisy: Array) -> dict[str, Array]:
 
 
 def step_size_for(problem: FiniteSum, step_size: float | None) -> float:
-    """η as a double: what was asked for, or 1/L rounded down."""
+    """Return η as a double: the given one, or 1/L rounded down."""
     return evaluate(1 / known(problem.smoothness, "smoothness"), {}).lower if step_size is None else step_size
 
 
 def best_steps(problem: FiniteSum, single_step_multiplier: Fraction, step_size: float) -> int:
-    """The T that minimises the explicit bound at noise σ² = (z G/n)² T, z the multiplier that one step would have.
+    """Return the T that minimises the explicit bound at noise σ² = (z G/n)² T, for the z of one step.
 
     That bound is proportional to Δ_F/(ηT) + (Lη/2) d (z G/n)² T.
     """

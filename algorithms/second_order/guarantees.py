@@ -1,4 +1,4 @@
-"""What the algorithms of this room share: constants, curvatures, and how many records their guarantees ask for."""
+"""Common parts of the algorithms of this package: constants, curvatures, and required numbers of records."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def steps_of(formula: sympy.Expr, values: Mapping[sympy.Symbol, sympy.Expr]) -> 
 
 
 class SecondOrderMethod(Method[FiniteSum]):
-    """An algorithm that asks for gradients and Hessians, and promises not to fail but with probability ζ.
+    """An algorithm with gradients and Hessians, whose guarantee fails with probability ζ at most.
 
     How many answers it asks for depends on what they say; the ledger holds the most, from the start.
     """
@@ -103,17 +103,17 @@ class SecondOrderMethod(Method[FiniteSum]):
 
     @property
     def points(self) -> int:
-        """How many points are looked at, at most: T."""
+        """T, the largest number of points."""
         return self.steps
 
     @property
     def most_hessians(self) -> int:
-        """How many Hessians are asked for, at most."""
+        """The largest number of Hessians."""
         return self.points
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases at most, as a mechanism for the accountants: gradients at all points, and Hessians."""
+        """The largest release of a run as a mechanism: gradients at all points, and Hessians."""
         gradient, hessian = (
             Gaussian(multiplier) ** count
             for multiplier, count in (
@@ -125,10 +125,10 @@ class SecondOrderMethod(Method[FiniteSum]):
 
     @abstractmethod
     def _values(self, problem: FiniteSum) -> Mapping[sympy.Symbol, sympy.Expr]:
-        """What the theorem's formulas are evaluated at; ``InvalidValue`` where the problem does not fit."""
+        """Return the values for the theorem's formulas; ``InvalidValue`` if the problem does not fit."""
 
     def records_needed(self, problem: FiniteSum) -> Enclosure:
-        """Enclose how many records the guarantee asks for, at the noise that is drawn; n is not looked at.
+        """Enclose the number of records that the guarantee needs, at the actual noise; n is not used.
 
         The theorems set noise 2√(N/ρ) per unit of what a record moves, for N gradients and for N Hessians of rank d. At
         a multiplier z that is ρ = 4N/z²; each multiplier has its own ρ. The larger of two terms is asked for, one for
@@ -160,7 +160,7 @@ class SecondOrderMethod(Method[FiniteSum]):
             raise InvalidValue("steps", self.steps, f"at least {least}", "the risk may fall for as many steps")
         needed = math.ceil(self.records_needed(problem).exact_upper)
         if problem.records < needed:
-            raise InvalidValue("records", problem.records, f"at least {needed}", "below that nothing is promised")
+            raise InvalidValue("records", problem.records, f"at least {needed}", "below that there is no guarantee")
         return Enclosure.exactly(self.failure_probability)
 
     def _ledger(self) -> OpenLedger:
@@ -208,7 +208,7 @@ def exact_hessians(problem: FiniteSum, X: Array) -> Array:
 
 
 def smallest_where(problem: FiniteSum, X: Array, rows: NDArray[np.bool_]) -> Array:
-    """The smallest eigenvalue of ∇²F at some rows, -∞ at the others: exact, for ``computed``."""
+    """Return the smallest eigenvalue of ∇²F at some rows, -∞ at the others: exact, for ``computed``."""
     found = np.full(len(X), -np.inf)
     found[rows] = smallest_eigenvectors(_hessians(problem, X[rows]))[0]
     return found
@@ -222,7 +222,7 @@ def _hessians(problem: FiniteSum, X: Array) -> Array:
 def ended(
     points: Array, found: NDArray[np.bool_], looked_at: NDArray[np.int64], measured: Mapping[str, Array], **rest: Any
 ) -> Outcome:
-    """The points, and NaN where nothing was found: an output that cannot be mistaken for one."""
+    """Return the points, and NaN where none was found: an output that cannot be mistaken for a point."""
     return Outcome(
         np.where(found[:, None], points, np.nan),
         outputs={"found": found},

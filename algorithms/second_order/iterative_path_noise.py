@@ -49,14 +49,14 @@ from dpbounds.privacy.mechanisms import ZCDP, Gaussian
 
 Values = Mapping[sympy.Symbol, sympy.Expr]
 
-_SLACK = Fraction(1, 2**28)  # of the noise that is drawn over the noise that is planned
-_DIGITS = 10**7  # parameters are rounded to so many parts,
-_SHARES = 10**11  # and the budget is divided into so many
+_SLACK = Fraction(1, 2**28)  # relative excess of the noise over the planned noise
+_DIGITS = 10**7  # parameters are multiples of one over this number,
+_SHARES = 10**11  # and shares of the budget of one over this
 
 
 @frozen(field_transformer=fields.named)
 class IterativePathNoise(SecondOrderMethod):
-    """``PathNoiseDescent``, but that no Hessian is formed: its products with a direction are released, or compared.
+    """``PathNoiseDescent`` without forming a Hessian: its products with a direction are released, or compared.
 
     ::
 
@@ -68,21 +68,21 @@ class IterativePathNoise(SecondOrderMethod):
             v = y_k with probability in proportion to exp(η u_k)
             if -<v, ∇²F(w) v + noise>/L >= (c + w_2) √(ρ_H α)/L, v is found
 
-    Outputs and what is measured are those of ``PathNoiseDescent``. Choices and Gaussian releases are asked for in an
-    order that depends on answers; each kind has one size of noise, fixed in advance, and a number that caps keep. The
-    m points of a restart are kept in memory, so that below some 2000 parameters a Hessian takes less.
+    Outputs and measurements are those of ``PathNoiseDescent``. The order of choices and Gaussian releases depends on
+    answers; each kind has one noise multiplier, fixed in advance, and a largest number. The m points of a restart are
+    kept in memory, so that below some 2000 parameters a Hessian takes less.
 
     Attributes:
         gradient_multiplier: z of the whole path: as one gradient, standard deviation on the sum in units of G.
         step_multiplier, check_multiplier: Standard deviation on a sum of Hessians times a unit vector, in units of L.
         selection_epsilon: ε of each choice as an exponential mechanism.
-        steps: T, how many moves are made, at most.
+        steps: T, the largest number of moves.
         searches: K.
-        search_restarts: R, how often one search is begun, at most.
-        restarts: N, how often all of them are.
+        search_restarts: R, the largest number of restarts of one search.
+        restarts: N, the largest number of restarts of all searches.
         power_steps: m.
         path_length: P, in the unit of a distance.
-        stationarity: α > 0, in the unit of a gradient: wanted are ‖∇F‖ <= α and λ_min(∇²F) >= -√(ρ_H α).
+        stationarity: α > 0, in the unit of a gradient: the target is ‖∇F‖ <= α and λ_min(∇²F) >= -√(ρ_H α).
         failure_probability: ζ in (0, 1) of the guarantee.
         curvature_kept, curvature_length, gradient_error, window: c, s, ω and v of the theorem.
         small_ball, overgrowth, power_noise, selection_error, check_error, restart_ratio: x_0, p_3, ν, w_1, w_2, b.
@@ -139,7 +139,7 @@ class IterativePathNoise(SecondOrderMethod):
         check_error: ExactLike | None = None,
         restart_ratio: ExactLike | None = None,
     ) -> IterativePathNoise:
-        """Plan for a budget, see ``Method``: caps and noise of the theorem, at parameters that ask for few records.
+        """Plan for a budget, see ``Method``: caps and noise of the theorem, at parameters that need few records.
 
         Choices count as Gaussian noise (``many_choices.md``) or, if they are few, by their zCDP.
 
@@ -220,7 +220,7 @@ class IterativePathNoise(SecondOrderMethod):
 
     @property
     def told(self) -> WhichChoice:
-        """What is told of the choices: as they are if they count as Gaussian noise, else their zCDP."""
+        """Form in which the choices are recorded: as they are if they count as Gaussian noise, else their zCDP."""
         many = self.restarts >= FEWEST and self.selection_epsilon <= WIDEST
         return "exponential" if many else "concentrated"
 
@@ -234,7 +234,7 @@ class IterativePathNoise(SecondOrderMethod):
         return Gaussian(self.gradient_multiplier) @ steps
 
     def records_needed(self, problem: FiniteSum) -> Enclosure:
-        """Enclose how many records the guarantee asks for, at the noise that is drawn; n is not looked at.
+        """Enclose the number of records that the guarantee needs, at the actual noise; n is not used.
 
         Times n, the noise is z√(G² + 2GLP) on gradients, z on products over L, and 1/η is 2f/ε, f the factor of the
         relation; they may be √V, s_h, s_c and one over the theorem's η.
@@ -436,7 +436,7 @@ def _accounts(values: Values) -> _Accounts:
 
 @cache
 def _compiled() -> tuple[Callable[..., float], ...]:
-    """In doubles: drop, 1 - φ, 1 - p_f, K, m, R, N and A_g + A_h, whole numbers as arguments of those after them."""
+    """Return drop, 1 - φ, 1 - p_f, K, m, R, N and A_g + A_h in doubles, as functions of each other."""
     at = (*_FREE, *_PUBLIC)
     shortest = {full.path: full.least_path}
     later = (searches_symbol, theorem.m, theorem.R, theorem.N)

@@ -54,16 +54,16 @@ class NegativeCurvatureDescent(SecondOrderMethod):
                  if λ_min(H) < -(7/8)√(ρ_H α), with eigenvector v:  w <- w ± √(α/ρ_H) v, the sign for which <g, ·> <= 0
                  else                                               return w
 
-    The output is NaN where ``outputs["found"]`` is False: T points or K Hessians were looked at, none was returned.
-    Measured: "failure", 1 where nothing was found or what was found is no α-SOSP; and the exact "gradient_norm" and
+    The output is NaN where ``outputs["found"]`` is False: T points or K Hessians were used up, and none was returned.
+    Measured: "failure", 1 if no point was found, or a point that is not an α-SOSP; and the exact "gradient_norm" and
     "curvature" (the smallest eigenvalue) where the repetition ended.
 
     Attributes:
         gradient_multiplier: Standard deviation on the sum of gradients in units of G.
         hessian_multiplier: The same on the sum of Hessians in units of √r L (see ``HessianOracle``).
-        steps: T, how many points are looked at, at most.
-        searches: K, how many Hessians are, at most; None for T.
-        stationarity: α > 0, in the unit of a gradient: wanted are ‖∇F‖ <= α and λ_min(∇²F) >= -√(ρ_H α).
+        steps: T, the largest number of points.
+        searches: K, the largest number of Hessians; None for T.
+        stationarity: α > 0, in the unit of a gradient: the target is ‖∇F‖ <= α and λ_min(∇²F) >= -√(ρ_H α).
         failure_probability: ζ in (0, 1) of the guarantee.
     """
 

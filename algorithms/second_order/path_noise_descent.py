@@ -41,8 +41,8 @@ from dpbounds.privacy.mechanisms import Gaussian
 
 Values = Mapping[sympy.Symbol, sympy.Expr]
 
-_SLACK = Fraction(1, 2**28)  # of the noise that is drawn over the noise that is planned
-_DIGITS = 10**5  # parameters are rounded to so many parts
+_SLACK = Fraction(1, 2**28)  # relative excess of the noise over the planned noise
+_DIGITS = 10**5  # parameters are multiples of one over this number
 _SHARES = 10**9  # and shares of the budget
 
 
@@ -62,17 +62,17 @@ class PathNoiseDescent(SecondOrderMethod):
             if the move does not fit into the path P, return w
             u = L ‖w' - w‖/G;  g = e^{-u} g + [∇F(w') - e^{-u} ∇F(w)] + √(V(1 - e^{-2u})) h;  w = w'
 
-    A point is always returned; ``outputs["found"]`` says whether the search found no more negative curvature there, or
-    a cap ended the run (T moves, K Hessians, the path). Measured: "failure", 1 where what is returned is no α-SOSP; the
-    exact "gradient_norm" and "curvature" (the smallest eigenvalue) there, and the length of the "path".
+    A point is always returned; ``outputs["found"]`` is True if the search found no more negative curvature there, and
+    False if a cap ended the run (T moves, K Hessians, the path). Measured: "failure", 1 if the returned point is not an
+    α-SOSP; the exact "gradient_norm" and "curvature" (the smallest eigenvalue) there, and the length of the "path".
 
     Attributes:
         gradient_multiplier: z of the whole path: as one gradient, standard deviation on the sum in units of G.
         hessian_multiplier: Standard deviation on the sum of Hessians in units of √r L (see ``HessianOracle``).
-        steps: T, how many moves are made, at most.
+        steps: T, the largest number of moves.
         searches: K.
         path_length: P, in the unit of a distance.
-        stationarity: α > 0, in the unit of a gradient: wanted are ‖∇F‖ <= α and λ_min(∇²F) >= -√(ρ_H α).
+        stationarity: α > 0, in the unit of a gradient: the target is ‖∇F‖ <= α and λ_min(∇²F) >= -√(ρ_H α).
         failure_probability: ζ in (0, 1) of the guarantee.
         curvature_kept, curvature_length, gradient_error, window: c, s, ω and v of the theorem.
         initial_gap: As for ``Spider``.
@@ -108,7 +108,7 @@ class PathNoiseDescent(SecondOrderMethod):
         gradient_error: ExactLike | None = None,
         window: ExactLike | None = None,
     ) -> PathNoiseDescent:
-        """Plan for a budget, see ``Method``: caps and noise of the theorem, at parameters that ask for few records.
+        """Plan for a budget, see ``Method``: caps and noise of the theorem, at parameters that need few records.
 
         - ``stationarity`` None: the smallest α that n records are enough for; at most L²/ρ_H
         - ``curvature_kept``, ``curvature_length``, ``gradient_error``, ``window``: c, s, ω and v, all of them; None: a
@@ -168,11 +168,11 @@ class PathNoiseDescent(SecondOrderMethod):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases at most, as a mechanism for the accountants: the gradients of a path, and K Hessians."""
+        """The largest release of a run as a mechanism: the gradients of a path, and K Hessians."""
         return Gaussian(self.gradient_multiplier) @ Gaussian(self.hessian_multiplier) ** self.searches
 
     def records_needed(self, problem: FiniteSum) -> Enclosure:
-        """Enclose how many records the guarantee asks for, at the noise that is drawn; n is not looked at.
+        """Enclose the number of records that the guarantee needs, at the actual noise; n is not used.
 
         Times n, the noise is z√(G² + 2GLP) on gradients and z√r L on Hessians of rank r; it may be √V and s_H.
         """
@@ -257,7 +257,7 @@ _PUBLIC = (
 
 
 def chosen_parameters(*given: ExactLike | None) -> tuple[Fraction, ...] | None:
-    """c, s, ω and v where they are given, all of them; None where none is."""
+    """Return c, s, ω and v if they are given, all of them; None if none is."""
     names = ("curvature_kept", "curvature_length", "gradient_error", "window")
     missing = [name for name, value in zip(names, given, strict=True) if value is None]
     if 0 < len(missing) < len(names):

@@ -1,4 +1,4 @@
-"""The walk of noise along the path, whatever looks for negative curvature where gradients are small."""
+"""The walk with path noise, for any search for negative curvature where gradients are small."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Rows = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search says of the repetitions that asked.
+    """The result of a search, for the repetitions that took part.
 
     Attributes:
         turns: Whether it found a direction of negative curvature, shape (R,).
         ends: Whether it found that there is none, shape (R,). Neither: a cap ended it.
-        directions: Of unit norm where it turns, shape (R, p).
+        directions: Directions of unit norm, where the walk turns, shape (R, p).
     """
 
     turns: Rows

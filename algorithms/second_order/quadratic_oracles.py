@@ -2,7 +2,7 @@
 
 Each returns a feasible u with q(u) <= Φ min q, 0 < Φ <= 1, up to rounding. These are exact, Φ = 1: for the l2 ball by
 trust-region subproblems, for boxes of up to six dimensions by their faces. For general polytopes the problem is
-NP-hard, and no ratio is known here; whoever has an oracle with one may pass it.
+NP-hard, and no ratio is known here; an oracle with a ratio may be passed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A ledger whose releases are written down before the run: how many are really made depends on what they say."""
+"""Ledgers whose releases are recorded before the run: the number of actual releases depends on their values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Asked = TypeVar("Asked", GradientOracle, HessianOracle, HessianProductOracle, Pa
 
 
 class ReservedLedger(OpenLedger):
-    """Holds every release that may be made, from the start; making one takes it off what is left.
+    """Ledger of every possible release, from the start; making one takes it off the rest.
 
     An algorithm that stops as soon as its noisy answers allow it to, or asks for a Hessian only where a noisy gradient
     is small, makes a number of releases that depends on the data and differs between repetitions. What it costs is
@@ -38,14 +38,14 @@ class ReservedLedger(OpenLedger):
         self._paths, self._along = 0, 0  # entries that stand for a path, and how many answers those may be
 
     def reserve(self, entry: Release | DescribedRelease, along: int = 0) -> None:
-        """Write down so many answers, or one entry for a path, with ``along`` answers at most."""
+        """Record ``count`` answers, or one entry for a path with at most ``along`` answers."""
         super()._write(entry)
         self._reserved[replace(entry, count=1)] += entry.count
         self._paths, self._along = self._paths + bool(along), self._along + along
 
     @property
     def chosen(self) -> str:
-        """How many releases there may be, at most, for a privacy statement."""
+        """The largest number of releases, for a privacy statement."""
         most = sum(self._reserved.values()) - self._paths + self._along
         return chosen_as_it_goes(most, self._along)
 
@@ -67,14 +67,14 @@ class ReservedLedger(OpenLedger):
         if most + entry.count > self._reserved[single]:
             raise BudgetExceeded(
                 f"{entry} was to be made, of which {self._reserved[single] - most} are left: nothing was released; "
-                "the noise differs from what was reserved, or there are more releases than planned"
+                "the noise differs from the reserved noise, or there are more releases than planned"
             )
         for who in self._asking:
             made[who] += entry.count
 
 
 def reserved(oracle: Asked, count: int = 1) -> Asked:
-    """The oracle, with so many answers (or its path, of so many) reserved in its ledger."""
+    """Return the oracle with ``count`` answers (or a path of that length) reserved in its ledger."""
     entry: Release | DescribedRelease
     along = 0
     if isinstance(oracle, PathGradientOracle):

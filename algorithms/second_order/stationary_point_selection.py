@@ -57,7 +57,7 @@ class StationaryPointSelection(SecondOrderMethod):
             g = ∇F(w_t) + noise, H = ∇²F(w_t) + symmetric noise
             if ‖g‖ <= 3α/4 and λ_min(H) >= -(1 + 1/√2)/2 √(ρ_H α):  return w_t
 
-    A repetition that has returned asks and draws nothing more; the ledger has what was planned for T + 1 points. The
+    A repetition that has returned makes no more queries; the ledger has the releases planned for T + 1 points. The
     output is NaN where ``outputs["found"]`` is False: no point passed (``output_step`` is 0). Measured: "failure" as in
     ``bound``, "offered" (1 where the walk passed an α/2-SOSP before it ended), and the exact "gradient_norm" and
     "curvature" at the point that was returned or tested last.
@@ -67,7 +67,7 @@ class StationaryPointSelection(SecondOrderMethod):
         gradient_multiplier: The same for the gradients that are tested.
         hessian_multiplier: Noise on the sum of Hessians in units of √r L (see ``HessianOracle``).
         steps: T of DP-GD; T + 1 points are tested.
-        stationarity: α > 0: wanted are ‖∇F‖ <= α and λ_min(∇²F) >= -√(ρ_H α).
+        stationarity: α > 0: the target is ‖∇F‖ <= α and λ_min(∇²F) >= -√(ρ_H α).
         failure_probability: ζ in (0, 1) of the tests' guarantee.
         step_size: η, or None for 1/L.
         variant: "repaired" or "as-printed" (thresholds that are not tightened; no guarantee).

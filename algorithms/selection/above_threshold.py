@@ -71,12 +71,12 @@ class AboveThresholdSelection(Method[FiniteSum]):
 
         for each test: draw the noise of its threshold, Laplace
         for i = 1, ..., N:
-            return x_i if what each test measures there, plus Laplace noise of its own, is at most
+            return x_i if each test's value there, plus Laplace noise of its own, is at most
             its threshold plus the threshold's noise and an offset
         return nothing
 
-    Outputs: "index", 0 .. N-1, or -1 where no point passed; ``output`` is the point, or the first one where none
-    passed. Measured at it: "gradient" and "curvature" (-λ_min); "found".
+    Outputs: "index", 0 .. N-1, or -1 if no point passed; ``output`` is the point, or the first one if none passed.
+    Measured at it: "gradient" and "curvature" (-λ_min); "found".
 
     Attributes:
         points: x_1, …, x_N, shape (N, p), finite, read-only, in the order in which they are tested.
@@ -85,8 +85,8 @@ class AboveThresholdSelection(Method[FiniteSum]):
         stationarity: α > 0; fixed in advance (by a theorem's bound, say).
         failure_probability: ω in (0, 1), for which the offsets are chosen.
         second_order: Whether the Hessian is tested; without it the points are of first order.
-        relation: For which the ledger is written; the budget's, if there is one.
-        budget: See ``Method``; as printed: what print claims.
+        relation: The neighbouring relation of the ledger; the budget's, if there is one.
+        budget: See ``Method``; for "as-printed", the claim of the published version.
         variant: "one-test", "doubled" or "as-printed".
     """
 
@@ -182,7 +182,7 @@ class AboveThresholdSelection(Method[FiniteSum]):
 
     @property
     def offset(self) -> Enclosure:
-        """What every threshold is relaxed by, times n and per unit of G or M: 12 ln((N+1)/ω)/ε, or 16 ln(2N/ω)/ε."""
+        """Relaxation of every threshold, times n and per unit of G or M: 12 ln((N+1)/ω)/ε, or 16 ln(2N/ω)/ε."""
         count, omega, unit = map(sympy.Rational, (self.steps, self.failure_probability, self.threshold_noise))
         if self.variant == "one-test":
             return evaluate(3 * unit * sympy.log((count + 1) / omega), {})
@@ -233,7 +233,7 @@ class AboveThresholdSelection(Method[FiniteSum]):
             gradients: ‖∇F(x_i)‖, shape (R, N) or (1, N).
             curvatures: -λ_min(∇²F(x_i)), likewise; None for a selection of first order.
             generators: One per repetition.
-            ledger: That of one repetition.
+            ledger: The ledger of one repetition.
 
         Returns:
             The index of the first point that passes, or -1; shape (R,).

@@ -138,11 +138,11 @@ class Attack:
     neighbours: tuple[TwinRecord, TwinRecord]
 
     def chances(self) -> list[Array]:
-        """Of returning each of the N points, and (last) none: for either dataset, shape (N + 1,) each."""
+        """Return the probabilities of each of the N points, and (last) of none: shape (N + 1,) for either dataset."""
         return [outcome_chances(self.selection, problem) for problem in self.neighbours]
 
     def privacy_loss(self) -> float:
-        """The largest log-ratio of an outcome's probabilities, either way: ε that is really spent, at least."""
+        """Return the largest log-ratio of an outcome's probabilities, either way: a lower bound on ε."""
         first, second = self.chances()
         return float(np.abs(np.log(first) - np.log(second)).max())
 

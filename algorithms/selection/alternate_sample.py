@@ -59,13 +59,13 @@ from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import (
 THEOREMS = {"distance": "ganesh-liu-oh-thakurta-2023/theorem-d.1"}
 
 _BLOCK = 256  # rows of random numbers drawn at once, of each repetition
-_LARGEST_REACH = 100  # e^100 steps will do nobody a service
+_LARGEST_REACH = 100  # e^100 steps would be useless
 _PATIENCE = 100_000  # pairs in a row outside the ball
 
 
 @frozen(field_transformer=named)
 class Schedule:
-    """How long AlternateSample runs.
+    """The run length of AlternateSample.
 
     Attributes:
         steps: T.

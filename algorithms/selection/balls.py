@@ -1,4 +1,4 @@
-"""What the mechanisms on a ball ask of a problem: its radius, and how steep the objective is there."""
+"""Requirements of the mechanisms on a ball on a problem: its radius, and a slope of the objective there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpbounds.expressions.exact import ExactLike, formatted_float
 
 
 def radius_of(problem: FiniteSum, radius: ExactLike | None, regularisation: Fraction = Fraction(0)) -> Fraction:
-    """R as it is given, or that of the problem; without one but with a ridge λ > 0, G/λ.
+    """Return the given R, or that of the problem; without one but with a ridge λ > 0, G/λ.
 
     At a minimiser of F + (λ/2)‖w‖² the gradient of F is -λw, so that ‖w‖ <= G/λ (Wang, Chen & Xu 2019).
 

@@ -74,13 +74,13 @@ class NetExponentialMechanism(Method[FiniteSum]):
     Measured: the "objective" at the output, and its "excess" over the best candidate.
 
     Attributes:
-        epsilon: ε > 0, what β is made from.
+        epsilon: ε > 0, from which β is computed.
         net: The candidates, public; must not depend on the data, see ``nets.grid``.
-        relation: For which β is made; the budget's, if there is one.
+        relation: The neighbouring relation for β; the budget's, if there is one.
         regularisation: λ >= 0, in the unit of the loss over that of the points squared.
         variant: "proven" (β = εn/(2GD) under replace-one, εn/(GD) under add-or-remove-one), "as-printed" (Definition
-            4.1: β = εn/(4GD)) or "as-quoted" (Section 5.2 of Ganesh et al.: β = εn/(GD)); the printed two do not
-            change with the relation, and spend what ``planned`` says.
+            4.1: β = εn/(4GD)) or "as-quoted" (Section 5.2 of Ganesh et al.: β = εn/(GD)); the printed two do not depend
+            on the relation, and spend the ε of ``planned``.
     """
 
     title: ClassVar[str] = "exponential mechanism on a net"
@@ -131,14 +131,14 @@ class NetExponentialMechanism(Method[FiniteSum]):
 
     @property
     def epsilon_spent(self) -> Fraction:
-        """What a choice really spends: β times the range of one record's part, exact."""
+        """The ε that a choice spends: β times the range of one record's part, exact."""
         factor = self.relation.sensitivity_factor
         ratio = {"proven": Fraction(1), "as-printed": Fraction(factor, 4), "as-quoted": Fraction(factor)}
         return self.epsilon * ratio[self.variant]
 
     @property
     def noise_drawn(self) -> str:
-        """How its randomness is drawn, in words."""
+        """Describe how its randomness is drawn."""
         return NOISE_DRAWN if self.noise == "gaussian" else SECURE_NOISE_DRAWN
 
     @property
@@ -165,7 +165,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         return self.relation.sensitivity_factor * slope * 2 * self.net.radius / problem.records
 
     def inverse_temperature(self, problem: FiniteSum) -> Fraction:
-        """β as it is drawn, in units of 1/loss: that of the variant, rounded down to the inverse of a double."""
+        """Return β of the draw, in units of 1/loss: that of the variant, rounded down to the inverse of a double."""
         return 1 / Fraction(to_float(self.range_of_one_record(problem) / self.epsilon_spent, "up"))
 
     def starts(self, problem: FiniteSum, generators: Sequence[np.random.Generator], ledger: OpenLedger) -> Array:
@@ -216,7 +216,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         return no_more_than_range(found, problem, across)
 
     def tail(self, problem: FiniteSum, failure_probability: ExactLike) -> Enclosure:
-        """Enclose what the excess empirical risk exceeds with probability at most ζ, in (0, 1)."""
+        """Enclose the level that the excess empirical risk exceeds with probability at most ζ, in (0, 1)."""
         zeta = fields.share(failure_probability, "failure_probability")
         values = self._values(problem) | {symbols.failure_probability: sympy.Rational(zeta)}
         return evaluate(lemma_4_2_explicit.tail.subs(values), {})

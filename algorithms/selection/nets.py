@@ -27,9 +27,9 @@ class Net:
 
     Attributes:
         points: In the ball, shape (N, p), read-only.
-        centres: Of the cubes whose union covers the ball, shape (N, p), read-only: a point is its cube's centre, moved
-            to the nearest point of the ball.
-        side: Of these cubes, in the unit of the points.
+        centres: Centres of the cubes whose union covers the ball, shape (N, p), read-only: a point is its cube's
+            centre, moved to the nearest point of the ball.
+        side: Side of these cubes, in the unit of the points.
         radius: R.
         covering_radius: r, proven; also how far any point of the ball is from the point of a cube that it is in.
     """
@@ -42,7 +42,7 @@ class Net:
 
     @property
     def size(self) -> int:
-        """How many points there are, N."""
+        """The number of points, N."""
         return len(self.points)
 
     @property
@@ -60,9 +60,9 @@ def grid(dimension: int, radius: ExactLike, covering_radius: ExactLike, largest:
     """Return a net of the ball around 0: a cubic lattice, its outermost points moved onto the ball.
 
     Cubes of side s = 2r/√p around the points of the lattice cover R^p, and none of their points is farther than r from
-    its centre. Those that meet the ball cover it, and the nearest point of the ball to such a centre is no farther from
-    any point of the ball than the centre is: projection on a convex set is a contraction. The points stay within R (1 -
-    2^-40), and what that adds to r was taken off s before, rounding included.
+    its centre. Those that meet the ball cover it, and the nearest point of the ball to such a centre is not farther
+    from any point of the ball than the centre: projection on a convex set is a contraction. The points stay within R (1
+    - 2^-40), and what that adds to r was taken off s before, rounding included.
 
     From r = R on a single point, 0, is the net. It is chosen without looking at any data.
 

@@ -75,11 +75,11 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
     Attributes:
         epsilon: ε > 0 of the target: β is εn/(2GD) (replace-one) or εn/(GD) (add-or-remove-one).
         radius: R > 0 of the ball around 0; D = 2R.
-        relation: For which β is made; the budget's, if there is one.
+        relation: The neighbouring relation for β; the budget's, if there is one.
         sampler: "exact" or "alternating".
-        failure: δ that the sampler may cost; 0 for "exact". 1, together with a schedule: nothing is promised.
-        schedule: Of the alternating sampler, or None for the one that is proven to keep ``failure``; below 1, ``run``
-            refuses one that is not proven to keep it.
+        failure: The δ of the sampler; 0 for "exact". 1, together with a schedule, means no guarantee.
+        schedule: The schedule of the alternating sampler, or None for one that is proven to satisfy ``failure``; below
+            1, ``run`` raises an error for a schedule that is not.
     """
 
     metric: ClassVar[str] = "objective"
@@ -101,7 +101,7 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
                 raise InvalidValue("failure, schedule", given, "0 and None", "the exact sampler has neither")
         elif self.failure == 1:
             if self.schedule is None:
-                raise InvalidValue("schedule", None, "a schedule", "with failure = 1 nothing says how long to run")
+                raise InvalidValue("schedule", None, "a schedule", "with failure = 1 the number of steps is undefined")
         else:
             fields.share(self.failure, "failure")
 
@@ -116,7 +116,7 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
         sampler: WhichSampler = "exact",
         temperature: WhichTemperature | None = None,
     ) -> RegularisedExponentialMechanism:
-        """Plan for a budget, see ``Method``; "exact" uses nothing of δ.
+        """Plan for a budget, see ``Method``; "exact" does not use δ.
 
         - ``radius`` None: that of the problem
         - ``temperature``: "largest" (pure ε-DP), or "as-printed": the β of Theorem 5.6, which wants ε, δ < 1/2. None:
@@ -144,13 +144,13 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
         return ApproximateDP(self.epsilon, self.failure, relation=self.relation)
 
     def target(self, problem: FiniteSum) -> Gibbs:
-        """What is sampled, with β rounded down to a double."""
+        """Return the distribution to sample from, with β rounded down to a double."""
         factor, slope = self.relation.sensitivity_factor, at_least(problem.lipschitz, "lipschitz")
         beta = to_float(self.epsilon * problem.records / (factor * slope * 2 * self.radius), "down")
         return Gibbs(problem, self.radius, Fraction(beta))
 
     def schedule_for(self, problem: FiniteSum) -> Schedule | None:
-        """How long the alternating sampler runs on this problem; None for the exact one.
+        """Return the run length of the alternating sampler on this problem; None for the exact one.
 
         Raises:
             InvalidValue: The schedule at hand is not proven to keep ``failure``, or more than a million steps would.

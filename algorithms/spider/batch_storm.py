@@ -28,7 +28,7 @@ from dpbounds.papers.ours import storm_batches as theorem
 from dpbounds.papers.ours.storm import k as momentum_share
 from dpbounds.privacy.mechanisms import Composed, Gaussian
 
-_PARTS = 10**9  # k is rounded up to so many parts
+_PARTS = 10**9  # k is rounded up to a multiple of one over this number
 _ROUNDED_UP = 1 + Fraction(1, 2**40)
 
 
@@ -92,9 +92,9 @@ class BatchStorm(Method[FiniteSum]):
         first_ratio: ExactLike | None = None,
         noise: fields.WhichNoise = "gaussian",
     ) -> BatchStorm:
-        """Plan for a budget, see ``Method``: r, η and k by what makes the bound small. `dpbounds plan` finds T and q.
+        """Plan for a budget, see ``Method``: r, η and k minimise the bound. `dpbounds plan` finds T and q.
 
-        ``first_ratio``, ``step_size``, ``momentum`` stand in place of those that are found.
+        ``first_ratio``, ``step_size``, ``momentum`` replace the computed values.
         """
         demand_differences(problem)
         budget, gap = PrivacyBudget.of(epsilon, delta, relation), fields.initial_gap(initial_gap)

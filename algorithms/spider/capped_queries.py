@@ -1,4 +1,4 @@
-"""Queries whose number depends on the run, under a cap that does not: what a ledger may hold of them.
+"""Queries whose number depends on the run, under a fixed cap: the ledger holds the cap.
 
 Which kind of query comes next depends on what was released, so that the list of those that happened to be made proves
 nothing by itself. What does: every kind has its noise multiplier and its largest number, fixed in advance; Gaussian
@@ -25,16 +25,16 @@ from dpbounds.privacy.mechanisms import Gaussian, Mechanism
 
 
 class CappedQueries:
-    """Where an oracle writes queries of one kind: at most ``cap`` of them in any repetition.
+    """Ledger entries for queries of one kind: at most ``cap`` of them in any repetition.
 
     Args:
         planned: One query as planned; what the ledger gets where a run happens to make none.
-        cap: How many any repetition may make, fixed in advance.
-        repetitions: How many repetitions there are.
+        cap: Largest number of queries of any repetition, fixed in advance.
+        repetitions: The number of repetitions.
         ledger: Gets the noise count at once, and ``cap`` queries by ``write``.
 
     Attributes:
-        taken, last: How many queries were made, and the last one.
+        taken, last: The number of queries so far, and the last one.
     """
 
     def __init__(self, planned: Gaussian, cap: int, repetitions: int, ledger: OpenLedger) -> None:
@@ -100,7 +100,7 @@ def written_for_all(*kinds: CappedQueries) -> None:
 
 
 def written_for_one(*kinds: CappedQueries) -> None:
-    """Write one query into their ledger, for queries of which each record takes part in one at most.
+    """Record one query, for queries of which each record takes part in one at most.
 
     It is the one with the least noise.
     """

@@ -51,12 +51,12 @@ _STATEMENT = theorem_4_6_explicit.THEOREM
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Blocks of consecutive records, of which each query takes the next.
+    """Source of blocks of consecutive records; each query takes the next one.
 
     Attributes:
         first: The first block's first record.
         size: b, records in a block.
-        blocks: How many there are.
+        blocks: The number of blocks.
     """
 
     first: int
@@ -119,7 +119,7 @@ class Block:
 
 
 class OnBlock(Gradients):
-    """Exact gradients of a block, nothing remembered: every block is used once."""
+    """Exact gradients of a block, without memory: every block is used once."""
 
     def known(self, X: Array) -> tuple[Array, Array]:
         """No objective, and the block's mean gradient."""
@@ -143,13 +143,13 @@ class PopulationStochasticSpider(Method[FiniteSum]):
 
     Outputs and measurements are those of ``StochasticSpider``, but for F.
 
-    Under add-or-remove-one, records are taken to carry their places with them (each has a public number, and a record
-    that is missing leaves its place empty and adds 0 to its batch's sum): where a removal would move all later records
-    up, every batch would change.
+    Under add-or-remove-one, records are assumed to have fixed places (each has a public number, and a missing record
+    leaves its place empty and adds 0 to its batch's sum): if a removal moved all later records, every batch would
+    change.
 
     Attributes:
         noise_multiplier: Standard deviation on a batch's sum in units of G (fresh) and of M ‖x - y‖ (update).
-        fresh_estimates: T₁, at most T: how many fresh estimates a run may take.
+        fresh_estimates: T₁, at most T: the largest number of fresh estimates.
         first_batch: b₁, records of a fresh estimate.
         second_batch: b₂, records of an update.
         drift_threshold: κ > 0.
@@ -203,7 +203,7 @@ class PopulationStochasticSpider(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """Return the spent budget of a run as a mechanism: what the one query spends that a record takes part in.
+        """The release of a run as a mechanism: that of the one query in which a record takes part.
 
         That is what ``in_parallel`` spends, too: all of its blocks have the same noise multiplier.
         """
@@ -227,7 +227,7 @@ class PopulationStochasticSpider(Method[FiniteSum]):
         *,
         guarded: bool = False,
     ) -> Run:
-        """As ``Method.run``; the noise differs between repetitions, the records are the same.
+        """Run, see ``Method.run``; the noise differs between repetitions, the records are the same.
 
         - ``population_gradient``: ∇F_P at every row, for measurement, where it is known; else that of all records
         - ``start``: x_0, shape (p,) or one per repetition, (R, p): public, or released before by other records; None:

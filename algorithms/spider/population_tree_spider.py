@@ -54,10 +54,10 @@ class PopulationTreeSpider(Method[FiniteSum]):
 
     The noise of a difference is in proportion to min(L‖w_t - w_u‖, 2G)/(2ʲ b₂). Measured: ‖∇F_P(w_t)‖ ("gradient"),
     ‖v_t - ∇F_P(w_t)‖ ("error") and its square ("noise") at every step, and the mean of the first and the last over the
-    steps ("mean_norm", "mean_error"); ‖∇F_P(w_R)‖ ("output_gradient_norm"); F(w_0) ("first") and F(w_T) ("last"), where
-    the records stand in for the population.
+    steps ("mean_norm", "mean_error"); ‖∇F_P(w_R)‖ ("output_gradient_norm"); F(w_0) ("first") and F(w_T) ("last"), with
+    the records in place of the population.
 
-    Under add-or-remove-one, records are taken to carry their places with them, as for ``PopulationStochasticSpider``.
+    Under add-or-remove-one, records are assumed to have fixed places, as for ``PopulationStochasticSpider``.
 
     Attributes:
         noise_multiplier: Standard deviation on a batch's sum in units of G (fresh) and of min(L ‖x - y‖, 2G).
@@ -112,7 +112,7 @@ class PopulationTreeSpider(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """Return the spent budget of a run as a mechanism: what the one release spends that a record takes part in."""
+        """The release of a run as a mechanism: the one release in which a record takes part."""
         return Gaussian(self.noise_multiplier)
 
     @property

@@ -60,7 +60,7 @@ THEOREMS = {
 }
 
 _MOST_STAGES = 200
-_LONGEST = 1e15  # steps of a stage that nobody could pay for
+_LONGEST = 1e15  # more steps of a stage are not affordable
 _TURNS = 20
 _ROUNDED_UP = 1 + Fraction(1, 10**7)
 _SMALLEST_GAP = 1e-100  # a larger gap than there is does no harm, and keeps powers within the doubles
@@ -99,14 +99,14 @@ class Growth:
 
     @classmethod
     def polyak_lojasiewicz(cls, pl_constant: sympy.Expr | ExactLike) -> Growth:
-        """That of ‖∇F‖² >= 2μ(F - inf F): k = 2 and γ = 1/√(2μ)."""
+        """Return the growth for ‖∇F‖² >= 2μ(F - inf F): k = 2 and γ = 1/√(2μ)."""
         mu = pl_constant if isinstance(pl_constant, sympy.Expr) else sympy.Rational(exact(pl_constant, "pl_constant"))
         if not evaluate(mu, {}) > 0:
             raise InvalidValue("pl_constant", pl_constant, "greater than 0")
         return cls(at_least(definition_6_1.of_pl.subs(symbols.pl_constant, mu), "pl_constant"), Fraction(2))
 
     def gap_above(self, gradient_norm: Enclosure) -> Fraction:
-        """(γ b)ᵏ, rounded up: at least the gap where √E‖∇F‖² is at most the upper end of b."""
+        """(γ b)ᵏ, rounded up: at least the gap where √E‖∇F‖² is at most the upper bound of b."""
         base = sympy.Rational(self.constant) * sympy.Rational(Fraction(gradient_norm.upper))
         return Fraction(evaluate(base ** sympy.Rational(self.exponent), {}).upper)
 
@@ -124,7 +124,7 @@ class RestartedSpider(Method[FiniteSum]):
     The trace is that of the last stage, and so is ``output_step``.
 
     Attributes:
-        stages: What each stage runs: a repaired ``Spider`` on the full batch, without a budget of its own.
+        stages: The algorithm of each stage: a repaired ``Spider`` on the full batch, without its own budget.
         growth: γ and k; None for those of the problem's ``pl_constant``.
         initial_gap: ψ >= F(w_0) - inf F, public; None for the problem's own.
     """
@@ -188,7 +188,7 @@ class RestartedSpider(Method[FiniteSum]):
 
     @property
     def steps(self) -> int:
-        """Of all stages."""
+        """The number of steps of all stages."""
         return sum(stage.steps for stage in self.stages)
 
     def run(
@@ -200,7 +200,7 @@ class RestartedSpider(Method[FiniteSum]):
         *,
         guarded: bool = False,
     ) -> Run:
-        """As ``Method.run``, from any w_0; see ``Spider.run``."""
+        """Run, see ``Method.run``, from any w_0; see ``Spider.run``."""
         return self._run(problem, seed, repetitions, guarded, start=start)
 
     def walk(self, problem: FiniteSum, run: OpenRun, start: ArrayLike | None = None) -> Outcome:
@@ -234,7 +234,7 @@ class RestartedSpider(Method[FiniteSum]):
         return self.bounds(problem)[-1]
 
     def excess_bound(self, problem: FiniteSum) -> Enclosure:
-        """Enclose the bound (γ b)ᵏ on E F - inf F at the output; only its upper end means something."""
+        """Enclose the bound (γ b)ᵏ on E F - inf F at the output; only its upper bound means something."""
         return Enclosure.exactly(growth_of(problem, self.growth).gap_above(self.bound(problem)))
 
     def closed_form(self, problem: FiniteSum) -> Enclosure:
@@ -279,7 +279,7 @@ def growth_of(problem: FiniteSum, growth: Growth | None) -> Growth:
 
 
 def _equal(steps: Sequence[int]) -> dict[str, tuple[int, Fraction]]:
-    """How often each kind of release is made, and its part of the budget."""
+    """Return the number of releases of each kind, and its part of the budget."""
     part = Fraction(1, 2 * len(steps))
     # a stage of one step has no differences, and leaves their part to its anchor
     groups = {f"anchor {j}": (1, part if T > 1 else 2 * part) for j, T in enumerate(steps)}
@@ -300,7 +300,7 @@ def _falling(problem: FiniteSum, rho: Fraction, steps: Sequence[int]) -> dict[st
 def _planned_shares(
     problem: FiniteSum, growth: Growth, initial_gap: Fraction | None, rho: float, stages: int
 ) -> tuple[float, tuple[int, ...]] | None:
-    """As ``_planned_steps``, with falling shares; what differences cost is found in turn with the numbers of steps."""
+    """Plan as ``_planned_steps``, with falling shares; the costs of differences and numbers of steps alternate."""
     weights = [math.sqrt(2) ** -(stages - 1 - j) for j in range(stages)]
     spent = 0.0
     for _ in range(_TURNS):

@@ -76,20 +76,20 @@ class Spider(Method[FiniteSum]):
             w_{t+1} = w_t - η ∇_t
         return w_R
 
-    It takes no projections: the radius of a linear model is not looked at. Measured at the output:
-    "output_gradient_norm", "output_objective"; at every step, on the full batch only (on random batches a step does not
-    see all records): ‖∇F(w_t)‖ ("gradient_norm"), its square, F ("objective"), ‖∇_t‖² ("estimate") and
-    ‖∇_t - ∇F(w_t)‖² ("noise"); F(w_0) ("first") and F(w_T) ("last").
+    There are no projections: the radius of a linear model is ignored. Measured at the output: "output_gradient_norm",
+    "output_objective"; at every step, on the full batch only (on random batches a step does not see all records):
+    ‖∇F(w_t)‖ ("gradient_norm"), its square, F ("objective"), ‖∇_t‖² ("estimate") and ‖∇_t - ∇F(w_t)‖² ("noise"); F(w_0)
+    ("first") and F(w_T) ("last").
 
     Attributes:
         anchor_multiplier: Standard deviation on an anchor's sum of gradients in units of G.
-        difference_multiplier: Of a difference, in units of min(L ‖w_t - w_{t-1}‖, 2G); None where every step is an
-            anchor.
-        anchor_period: q; more than T is as good as T.
+        difference_multiplier: Standard deviation on a difference, in units of min(L ‖w_t - w_{t-1}‖, 2G); None if every
+            step is an anchor.
+        anchor_period: q; values above T are equivalent to T.
         step_size: η, or None for 1/(2L) of the problem at hand.
         initial_gap: ψ >= E F(w_0) - inf F, public; None for the problem's own, which is about its initial point.
-        anchor_sampling: Which records an anchor is about: a ``Batch``, ``Poisson``, or None for all of them.
-        difference_sampling: Which records a difference is about (the same at both of its points).
+        anchor_sampling: The records of an anchor: a ``Batch``, ``Poisson``, or None for all of them.
+        difference_sampling: The records of a difference (the same at both of its points).
         variant: "repaired" or "as-printed".
     """
 
@@ -180,7 +180,7 @@ class Spider(Method[FiniteSum]):
         *,
         guarded: bool = False,
     ) -> Run:
-        """As ``Method.run``, from any w_0.
+        """Run, see ``Method.run``, from any w_0.
 
         ``start`` is w_0, shape (p,) or one per repetition, (R, p): public, or released before (which this ledger then
         does not show). None: the problem's initial point.
@@ -188,7 +188,7 @@ class Spider(Method[FiniteSum]):
         return self._run(problem, seed, repetitions, guarded, start=start)
 
     def walk(self, problem: FiniteSum, run: OpenRun, start: ArrayLike | None = None) -> Outcome:
-        """``descend``, and what it ended with."""
+        """Run ``descend``, and return its result."""
         returned = self.descend(problem, run, starts(problem, run.repetitions, start))
         return Outcome(
             returned.point,
@@ -274,7 +274,7 @@ class Spider(Method[FiniteSum]):
         return no_more_than_slope(evaluate(algorithm_1_explicit.bound, values), problem)
 
     def difference_noise_stddev(self, problem: FiniteSum) -> Fraction:
-        """σ₂: at least the standard deviation of a full-batch difference's noise per distance, as it is drawn.
+        """Return σ₂, at least the standard deviation of the noise of a full-batch difference per distance.
 
         The oracle rounds distances and constants up, by less than (p + 64) 2^-48 relatively.
         """
@@ -349,26 +349,26 @@ def enclosed(constant: sympy.Expr | None, name: str) -> Enclosure:
 
 
 def initial_gap_of(problem: FiniteSum, given: Fraction | None) -> Fraction | Enclosure:
-    """ψ: what is given, or the problem's own bound on F(w_0) - inf F, which is about its initial point."""
+    """Return ψ: the given one, or the problem's own bound on F(w_0) - inf F, which is about its initial point."""
     return enclosed(problem.initial_gap, "initial_gap") if given is None else given
 
 
 def demand_smooth(problem: FiniteSum) -> None:
-    """Raise ``InvalidValue`` where a constant is missing, F is not smooth, or a walk would leave its ball."""
+    """Raise ``InvalidValue`` if a constant is missing, F is not smooth, or a walk would leave its ball."""
     for name in ("lipschitz", "smoothness"):
         known(getattr(problem, name), name)
     demand_all_of_space(problem)
 
 
 def demand_differences(problem: FiniteSum) -> None:
-    """As ``demand_smooth``, for walks: a problem may clip differences instead of being smooth."""
+    """Check as ``demand_smooth``, for walks: a problem may clip differences instead of being smooth."""
     if not enforced(problem):
         demand_smooth(problem)
     demand_all_of_space(problem)
 
 
 def smoothness_of_steps(problem: FiniteSum) -> sympy.Expr:
-    """L, or what differences are clipped at per distance: steps and weights may be any public number."""
+    """Return L, or the clipping constant of differences: steps and weights may be any public number."""
     return sympy.Rational(per_distance(problem)) if enforced(problem) else known(problem.smoothness, "smoothness")
 
 

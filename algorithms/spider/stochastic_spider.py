@@ -88,16 +88,16 @@ class StochasticSpider(Method[FiniteSum]):
         return x_0, ..., x_T
 
     Outputs: "iterates", shape (R, T + 1, p), of which ``output`` is the last. Measured: "smallest", min_t ‖∇F(x_t)‖ for
-    t < T; "largest error" of all estimates; "fresh" and "updates" count queries; "stopped" is 1 where the cap ended the
+    t < T; "largest error" of all estimates; "fresh" and "updates" count queries; "stopped" is 1 if the cap ended the
     run; at every step ‖∇F(x_t)‖² ("exact"), ‖∇_t - ∇F(x_t)‖² ("error") and F ("objective").
 
     Attributes:
-        noise_multiplier: Of a fresh estimate: standard deviation on the sum of gradients in units of G.
-        difference_multiplier: Of an update: standard deviation on the sum in units of M ‖x - y‖.
+        noise_multiplier: Standard deviation of a fresh estimate, on the sum of gradients in units of G.
+        difference_multiplier: Standard deviation of an update, on the sum in units of M ‖x - y‖.
         fresh_estimates: T₁, at most T.
-        drift_threshold: κ > 0, squared length that may be travelled on one fresh estimate.
-        kicks: Or None.
-        budget: See ``Method``; as printed: what print claims.
+        drift_threshold: κ > 0, the largest squared path length on one fresh estimate.
+        kicks: The kicks, or None.
+        budget: See ``Method``; for "as-printed", the claim of the published version.
         variant: "repaired", or "as-printed": the drift is tested without the last step, and a kick is a fresh estimate
             with noise on top.
     """
@@ -157,7 +157,7 @@ class StochasticSpider(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """The most that a run releases, whichever queries it makes, as a mechanism for the accountants.
+        """The largest release of a run, for any sequence of queries, as a mechanism for the accountants.
 
         The number of queries of either kind depends on the run; the caps and the noise multipliers do not, which is
         what the account rests on (see ``capped_queries``).
@@ -234,7 +234,7 @@ class StochasticSpider(Method[FiniteSum]):
         return _STATEMENT.evaluate(None, digits=15, **values)
 
     def _drawn(self, problem: FiniteSum) -> dict[str, Fraction]:
-        """What the bound on errors depends on: the noise that is drawn, how far an estimate is carried."""
+        """Return the parameters of the bound on errors: the noise, and the distance that an estimate is carried."""
         demand_all_of_space(problem)
         return {
             "noise_stddev": stddev_of_gradients(problem, self.noise_multiplier),
@@ -258,7 +258,7 @@ def search(
     kicks: Kicks | None = None,
     printed: bool = False,
 ) -> Outcome:
-    """Algorithm 1, whatever records its queries are about.
+    """Run Algorithm 1, for queries on any records.
 
     Args:
         run: Draws kicks, and keeps what is measured.
@@ -378,7 +378,7 @@ def demand_enough(found: Evaluation, fresh_estimates: int, steps: int) -> Enclos
 
 
 def claimed_zcdp(budget: PrivacyBudget) -> Fraction:
-    """φ with φ + 2√(φ ln(1/δ)) = ε, rounded down: what the paper calls (ε, δ)-privacy by φ-zCDP (its Lemma A.4)."""
+    """Return φ with φ + 2√(φ ln(1/δ)) = ε, rounded down: (ε, δ)-privacy by φ-zCDP in the paper (its Lemma A.4)."""
     log = sympy.log(1 / sympy.Rational(budget.delta))
     root = sympy.sqrt(log + sympy.Rational(budget.epsilon)) - sympy.sqrt(log)
     return Fraction(evaluate(root**2, {}).lower)

@@ -27,7 +27,7 @@ from dpbounds.expressions.evaluation import decide, evaluate
 from dpbounds.papers.ours import storm as theorem
 from dpbounds.privacy.mechanisms import Composed, Gaussian
 
-_PARTS = 10**6  # shares and step sizes are rounded to so many parts
+_PARTS = 10**6  # shares and step sizes are multiples of one over this number
 _USUAL_STEP = 0.5  # Lη, where nothing is asked for: smaller steps gain at most 11 %, and cost more of them
 _LONGEST = 80.0  # the logarithm of more steps than a run may take
 _ROUNDED_UP = 1 + Fraction(1, 2**40)
@@ -53,7 +53,7 @@ class Storm(Method[FiniteSum]):
 
     Attributes:
         first_multiplier: Standard deviation on the first sum of gradients in units of G.
-        difference_multiplier: Of the others, in units of kG + (1-k) min(L ‖w_{t+1} - w_t‖, 2G).
+        difference_multiplier: Standard deviation on the other sums, in units of kG + (1-k) min(L ‖w_{t+1} - w_t‖, 2G).
         steps: T.
         momentum: k in (0, 1], exact.
         step_size: η.
@@ -90,7 +90,7 @@ class Storm(Method[FiniteSum]):
         first_share: ExactLike | None = None,
         noise: fields.WhichNoise = "gaussian",
     ) -> Storm:
-        """Plan for a budget, see ``Method``: k, η and the budget's split by what makes the bound small.
+        """Plan for a budget, see ``Method``: k, η and the budget's split minimise the bound.
 
         - ``steps`` None: the T that suits η = 1/(2L); given, η is chosen, too
         - ``step_size``, ``momentum``, ``first_share``: η, k and the first estimate's share of the budget, in place of
@@ -198,7 +198,7 @@ def _parameters(
     y = problem.dimension * (single / problem.records) ** 2  # d times the first estimate's variance over G², all for it
 
     def square(T: float, k: float, reach: float, share: float) -> float:
-        """Of the bound over G²; ``drop`` times L over G² is the problem's only other number."""
+        """Return the bound over G²; ``drop`` times L over G² is the problem's only other number."""
         if not (0 < k <= 1 and 0 < reach < 1 and 0 < share < 1):  # rounded: a search may go that far
             return math.inf
         later = y * (T - 1) / (1 - share)

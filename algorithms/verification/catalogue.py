@@ -1,4 +1,4 @@
-"""Which study holds what: the checks of a statement, the example of a name. Asking for one imports its study alone.
+"""Index of studies: the checks of a statement, the example of a name. A query imports its study alone.
 
 The index says where each of them is; ``python -m dpbounds.algorithms.verification`` writes it, and a test compares it
 with the studies themselves.
@@ -31,7 +31,7 @@ FAMILIES = (
     "selection",
     "warm_starts",
 )
-ACROSS = ("exponents", "population", "beyond")  # their checks stand behind those of the examples
+ACROSS = ("exponents", "population", "beyond")  # their checks come after those of the examples
 ALL = (*FAMILIES, *ACROSS)
 
 

@@ -49,9 +49,9 @@ class Outcome:
     """A check after it was run.
 
     Attributes:
-        planned: What was planned.
-        check: What was found.
-        seconds: How long its cells took.
+        planned: The plan.
+        check: The check.
+        seconds: The time of its cells.
     """
 
     planned: PlannedCheck
@@ -86,7 +86,7 @@ def run_suite(
 
     Args:
         size: Quick or full.
-        store: Where finished cells are kept: what is there is not run again.
+        store: The store of finished cells, which are not run again.
         theorems: Ids, each with a check; a prefix such as a paper's id selects all of its statements.
         shortest: Run one check of each statement, see ``shortest_of_each``.
         jobs: Processes on this machine.
@@ -101,7 +101,7 @@ def run_suite(
 
 
 def shortest_of_each(checks: Sequence[PlannedCheck]) -> list[PlannedCheck]:
-    """Of each statement the check that has the fewest cells at small size, in the order of the statements.
+    """Return, for each statement, the check with the fewest cells at small size, in the order of the statements.
 
     Of several such checks it is the one of the cheapest kind (a formula, then a bound, a ledger, an exponent), and of
     those the first. The rule reads the plan and no clock, so that the choice is the same everywhere.
@@ -134,7 +134,7 @@ def _outcome(planned: PlannedCheck, results: list[Result] | str) -> Outcome:
 def swept(
     planned: Iterable[Planned], size: Size, store: Store, **how: Any
 ) -> Iterator[tuple[Planned, list[Result] | str]]:
-    """What was planned, each with its cells' results; or, where planning it takes a proof that does not close, why.
+    """Yield the plans, each with its cells' results; or the reason, if planning needs a proof that fails.
 
     All cells are run before the first is given; ``how`` is what ``sweep`` takes.
     """
@@ -168,7 +168,7 @@ def _judged(planned: PlannedCheck, results: Sequence[Result], confidence: float)
         return unproven_check(theorem, kind, unproven, len(results))
     try:
         return planned.judge(results, confidence)
-    except NO_PROOF as error:  # of what was promised
+    except NO_PROOF as error:  # no proof of the claim
         return unproven_check(theorem, kind, [str(error)], 1)
     except NotMeasured as error:
         return lost_check(theorem, kind, Verdict.FAILS, str(error), 1)

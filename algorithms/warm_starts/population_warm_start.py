@@ -45,13 +45,13 @@ from dpbounds.privacy.relations import Relation
 class PopulationWarmStart:
     """Algorithm 4 of Lowy, Ullman & Wright 2024 with a sample split, for linear models.
 
-    Under add-or-remove-one, records are taken to carry their places with them, as for ``PopulationStochasticSpider``.
+    Under add-or-remove-one, records are assumed to have fixed places, as for ``PopulationStochasticSpider``.
 
     Attributes:
         start: Draws x_0 by the first part of the records, at the whole budget.
-        search: Goes on from there by the other part, at the whole budget.
-        first_part: n₁, how many records are the start's.
-        budget: What each part is compared with, and so the whole.
+        search: Continues from there with the other part, at the whole budget.
+        first_part: n₁, the number of records of the start.
+        budget: The budget of each part, and so of the whole.
         failure_probability: ζ of Markov's inequality.
     """
 
@@ -115,7 +115,7 @@ class PopulationWarmStart:
 
     @property
     def planned(self) -> Mechanism:
-        """What a run spends: each part keeps (ε, δ) on records that the other does not have, and so do both."""
+        """The release of a run: each part satisfies (ε, δ) on records that the other does not have, and so do both."""
         return ApproximateDP(self.budget.epsilon, self.budget.delta, relation=self.budget.relation)
 
     def bound(self, problem: Linear) -> Enclosure:
@@ -129,8 +129,8 @@ class PopulationWarmStart:
     def run(self, problem: Linear, seed: int | None = None, repetitions: int = 32, *, guarded: bool = False) -> Run:
         """Run both, see ``Method.run``.
 
-        Its ledger holds one entry: what parallel composition promises, after the ledgers of both parts were held
-        against the budget.
+        Its ledger has one entry: the guarantee by parallel composition, after the ledgers of both parts were compared
+        with the budget.
         """
         if guarded:
             return under_guard(lambda on: self.run(on, seed, repetitions), problem)

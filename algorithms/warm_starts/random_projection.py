@@ -48,7 +48,7 @@ class RandomProjection:
     """Any algorithm on randomly projected records of a linear model.
 
     Attributes:
-        inner: Trains in R^k; it must fit every projected problem of these sizes, whatever Φ.
+        inner: The algorithm in R^k; it must fit every projected problem of these sizes, for any Φ.
         projected_dimension: k >= 1.
     """
 
@@ -85,7 +85,7 @@ class RandomProjection:
 
     @property
     def budget(self) -> PrivacyBudget | None:
-        """That of the inner algorithm."""
+        """The budget of the inner algorithm."""
         return self.inner.budget
 
     @property

@@ -39,8 +39,8 @@ class WarmStartedPathNoise(Method[FiniteSum]):
         start: Draws w_0.
         descent: Walks from there; its ``initial_gap`` is ψ.
         start_failure: Probability that w_0 is worse than ψ, in (0, 1).
-        outside: How much lower F gets outside of the ball: min over the ball - inf. The bound rests on it, the privacy
-            does not.
+        outside: A bound on min over the ball - inf, the decrease of F outside of the ball. The bound depends on it, and
+            privacy does not.
     """
 
     title: ClassVar[str] = "warm-started path noise"
@@ -110,7 +110,7 @@ class WarmStartedPathNoise(Method[FiniteSum]):
 
     @property
     def steps(self) -> int:
-        """How many moves are made, at most."""
+        """The largest number of moves."""
         return self.descent.steps
 
     @property
@@ -120,7 +120,7 @@ class WarmStartedPathNoise(Method[FiniteSum]):
 
     @property
     def noise_drawn(self) -> str:
-        """How its randomness is drawn, in words."""
+        """Describe how its randomness is drawn."""
         return f"the start: {self.start.noise_drawn}; then: {self.descent.noise_drawn}"
 
     def bound(self, problem: FiniteSum) -> Enclosure:
@@ -134,7 +134,7 @@ class WarmStartedPathNoise(Method[FiniteSum]):
         assert gap is not None
         if gap < psi:
             allowed = f"at least {formatted_float(psi, 'g', 'up')}"
-            raise InvalidValue("descent.initial_gap", float(gap), allowed, "the start may be so bad")
+            raise InvalidValue("descent.initial_gap", float(gap), allowed, "the loss of the start may be that large")
         return self.descent.bound(problem) + Enclosure.exactly(self.start_failure)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:

@@ -47,14 +47,14 @@ class Start(Protocol):
 
     @property
     def planned(self) -> Mechanism:
-        """What a draw of starts releases, per repetition."""
+        """The release of a draw of starts, per repetition."""
 
     @property
     def noise_drawn(self) -> str:
-        """How its randomness is drawn, in words."""
+        """Describe how its randomness is drawn."""
 
     def starts(self, problem: FiniteSum, generators: Sequence[np.random.Generator], ledger: OpenLedger) -> Array:
-        """One start per generator, shape (R, p); the ledger gets what was released."""
+        """Return one start per generator, shape (R, p); the ledger gets the releases."""
 
     def bound(self, problem: FiniteSum) -> Enclosure:
         """At least E F(w_0) - min F over the start's own set."""
@@ -180,7 +180,7 @@ class WarmStartedSpider(Method[FiniteSum]):
             start: Already calibrated to a part of the budget.
             problem: Supplies the constants.
             gap: ψ >= E F(w_0) - inf F, public.
-            budget: Of both together.
+            budget: The budget of both together.
             steps: T, or None for the theorem's.
 
         Raises:
@@ -213,12 +213,12 @@ class WarmStartedSpider(Method[FiniteSum]):
 
     @property
     def noise(self) -> Kind:
-        """That of the start and of the spider."""
+        """The noise of the start and of SPIDER."""
         return self.spider.noise
 
     @property
     def noise_drawn(self) -> str:
-        """How its randomness is drawn, in words."""
+        """Describe how its randomness is drawn."""
         return f"the start: {self.start.noise_drawn}; then: {self.spider.noise_drawn}"
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:

@@ -1,1 +1,1 @@
-"""The roof, too: a calculator in the browser, whose questions, answers and refusals are those of the command line."""
+"""A calculator in the browser, with the same questions, answers and errors as the command line."""

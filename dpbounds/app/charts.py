@@ -1,4 +1,4 @@
-"""Curves and maps as SVG that a style sheet colours; a point that is pointed at or focused says its numbers."""
+"""Curves and maps as SVG, coloured by a style sheet; a point that is hovered or focused shows its numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 88, 20, 14, 66
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """From a number to a place, in a straight or a logarithmic way."""
+    """A linear or logarithmic scale from numbers to positions."""
 
     low: float
     high: float
@@ -95,7 +95,7 @@ def trade_off(columns: Mapping[str, Sequence[Any]]) -> Markup:
     for here, value in [pair for pair in zip(at, least, strict=True) if pair[0] >= 0.01][::5]:
         told = (f"wrongly accused {here:.3g}", f"at least {formatted_float(value, '.4g', 'down')} missed")
         body += _mark(x, y, here, value, told)
-    return _frame("what an attacker misses, at least", x, y, "wrong accusations", "true ones missed", body)
+    return _frame("smallest false negative rate of an attack", x, y, "wrong accusations", "true ones missed", body)
 
 
 def _points(x: Axis, y: Axis, at: Sequence[float], values: Sequence[float]) -> str:

@@ -1,4 +1,4 @@
-"""A form for each verb, from the options that Click knows; and from what was filled in to the words of a command.
+"""Forms for the verbs, from the options of Click; and the words of a command from the fields.
 
 What would read or write a file, run one, or open a connection has no control: the app does none of that. Where a verb
 needs a document, its control holds the text, which becomes a file of that question's own folder.
@@ -19,9 +19,9 @@ from dpbounds.cli.questions.training import samplings
 from dpbounds.errors import InvalidValue, nearest, shortened
 from dpbounds.limits import LINE, SHOWN
 
-VALUE = "value."  # of a quantity that is given as NAME=VALUE
+VALUE = "value."  # prefix of a quantity that is given as NAME=VALUE
 _WITHOUT = ("json", "scheduler", "label", "positive", "centre", "check", "figures", "bibtex", "latex", "markdown")
-_CHOICES = {  # of options that tell their own words, or of whose files there is a word of ours
+_CHOICES = {  # labels of options without their own, or of files
     "sampling": samplings(),
     "method": METHODS,
     "format": ("md", "latex", "csv", "bib"),
@@ -30,7 +30,7 @@ _CHOICES = {  # of options that tell their own words, or of whose files there is
     "severity": ("typo", "harmless", "constant", "gap", "false", "privacy"),
 }
 _DOCUMENTS = {("remaining", "ledger"): "ledger.json"}  # options whose file is given as text: the name that it gets
-_LONGEST = 16_000  # characters of a document: with the rest it stands in an address
+_LONGEST = 16_000  # characters of a document, which is part of an address
 _MOST = 300  # choices of a list
 
 Pairs = Sequence[tuple[str, str]]
@@ -44,7 +44,7 @@ class Control:
         name: In the address: the long option without its dashes, or the argument's name.
         label: For people.
         kind: "text", "check", "choice", or "document": the text of a file.
-        default: What holds where nothing is given.
+        default: The default value.
         required: Whether it has to be given.
         many: Whether several words may be given, with blanks in between.
         option: The option as it is written; "" for an argument.
@@ -126,7 +126,7 @@ def _label(param: click.Parameter, name: str) -> str:
 
 
 def words(verb: str, pairs: Pairs) -> list[str]:
-    """The words that follow ``dpbounds``, from what an address or a form holds.
+    """Return the arguments of ``dpbounds`` from the values of an address or a form.
 
     Raises:
         InvalidValue: There is no such control, it is given twice, or its value is a file to be read or a program to be

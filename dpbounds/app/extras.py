@@ -46,7 +46,7 @@ def _given(argv: Sequence[str]) -> dict[str, Any]:
 
 
 def code(argv: Sequence[str], rows: Rows) -> dict[str, str]:
-    """Lines that compute the same in Python, that train with it by Opacus, and that JAX-privacy would account.
+    """Return code that computes the same in Python, trains with Opacus, and accounts with JAX-privacy.
 
     Args:
         argv: A `calibrate`, `epsilon`, `delta` or `remaining`.
@@ -242,7 +242,7 @@ _LARGEST = (4, 2)  # where the map ends: the largest a and b
 
 
 def _pieces(promise: Promise, space: Space) -> Iterator[dict[str, Any]]:
-    """Return an order's powers of n, d and ε where it is one monomial, and the facets of that region."""
+    """Yield an order's powers of n, d and ε if it is one monomial, and the facets of that region."""
     from dpbounds.rates.spaces import in_letters
 
     for piece in promise.order.pieces(space):

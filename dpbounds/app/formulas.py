@@ -1,4 +1,4 @@
-"""Markdown with formulas as HTML with MathML, which browsers set by themselves: nothing is fetched, no script runs."""
+"""Markdown with formulas as HTML with MathML, which browsers render without scripts or downloads."""
 
 from __future__ import annotations
 

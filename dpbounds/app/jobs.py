@@ -1,4 +1,4 @@
-"""Questions and where their answers stand: each is asked of a process of its own, which can be stopped, once only."""
+"""Questions and the places of their answers: each runs once, in its own process, which can be stopped."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from typing import Any, Protocol
 from dpbounds.app import work
 
 KEPT = 200  # answers
-_PATIENCE = 10.0  # seconds after which a question is dropped that nobody looks at any more, unless it is to be kept
+_PATIENCE = 10.0  # seconds after which an abandoned question is cancelled, unless it is to be kept
 _BEAT = 0.01  # seconds between two looks at a folder
 
 
@@ -30,7 +30,7 @@ class Task:
     """A question.
 
     Attributes:
-        argv: What follows ``dpbounds``.
+        argv: The arguments of ``dpbounds``.
         extra: A function of ``extras``, or "".
         documents: Files that it reads, with their texts.
     """
@@ -47,14 +47,14 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """How a question ended.
+    """The result of a question.
 
     Attributes:
         status: The exit status.
         out: The whole output.
-        err: What was printed on standard error.
-        folder: Where its files are.
-        extra: What is shown beside.
+        err: The output on standard error.
+        folder: The folder of its files.
+        extra: Additions that are shown beside the answer.
         rows: Named values of the output: name, value, remark.
         table: The table of the output, its head first.
         text: The output without them.
@@ -72,11 +72,11 @@ class Answer:
 
 @dataclass(slots=True)
 class Job:
-    """A question, and where its answer stands.
+    """A question, and the place of its answer.
 
     Attributes:
-        folder: Of the attempt that was begun last, and of no other.
-        kept: Whether it goes on when nobody looks at it.
+        folder: The folder of the last attempt.
+        kept: Whether it continues when its page was left.
         state: "new", "waiting", "running", "stopped" or "done".
     """
 
@@ -90,7 +90,7 @@ class Job:
 
     @property
     def progress(self) -> tuple[int, int, str]:
-        """Done, of how many (0 where that is not known), and of what."""
+        """The amount done, the total (0 if unknown), and the kind of work."""
         try:
             done, total, what = (self.folder / "progress").read_text("utf-8").split(" ", 2)
         except (OSError, ValueError):
@@ -116,7 +116,7 @@ class Starter(Protocol):
         """Whether it has ended."""
 
     def close(self) -> None:
-        """End what is left."""
+        """End the rest."""
 
 
 class Forked:
@@ -139,7 +139,7 @@ class Forked:
             self._parent = self._begun()
         self._asked = {one: parent for one, parent in self._asked.items() if one.exists()} | {folder: self._parent}
         assert self._parent.stdin is not None
-        with suppress(BrokenPipeError):  # it has just ended, which `gone` tells
+        with suppress(BrokenPipeError):  # it has just ended, as `gone` shows
             self._parent.stdin.write(f"{folder}\n".encode())
             self._parent.stdin.flush()
 
@@ -150,7 +150,7 @@ class Forked:
             return None
 
     def stop(self, folder: Path) -> None:
-        """End it; one that has not begun finds its folder gone, and does nothing."""
+        """Stop it; a task that has not begun finds its folder gone, and does nothing."""
         gone = folder.with_name(f"{folder.name}.stopped")
         with suppress(FileNotFoundError):
             folder.rename(gone)  # at once: from here on its process has either left its id, or cannot
@@ -258,7 +258,7 @@ class Jobs:
         self.look()
 
     def look(self) -> None:
-        """Take what has ended, drop what nobody waits for, and start what waits."""
+        """Collect finished jobs, cancel abandoned ones, and start waiting ones."""
         for job in list(self._jobs.values()):
             if job.state == "running":
                 self._take(job)
@@ -312,7 +312,7 @@ class Jobs:
             await asyncio.sleep(_BEAT)
 
     def close(self) -> None:
-        """End all, and leave nothing behind."""
+        """Stop all tasks, and delete their files."""
         for job in self._jobs.values():
             if job.state == "running":
                 self._start.stop(job.folder)

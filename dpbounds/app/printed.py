@@ -13,9 +13,9 @@ class Printed:
 
     Attributes:
         rows: Named values: name, value, remark.
-        text: What is not made of named values, as it was printed.
-        notes: What was told on standard error.
-        error: Why there is no answer; "" where there is one.
+        text: Other output, as it was printed.
+        notes: The output on standard error.
+        error: Why there is no answer; "" if there is one.
     """
 
     rows: tuple[tuple[str, str, str], ...]
@@ -30,7 +30,7 @@ class Printed:
 
 
 def read(answer: Answer, *, as_json: bool = False) -> Printed:
-    """Take an answer apart; where JSON was asked for, what it says is shown in another way."""
+    """Split an answer into pieces; an answer in JSON is shown in another form."""
     told = [line for line in answer.err.splitlines() if line.strip()]
     errors = [line.removeprefix("dpbounds: ") for line in told if line.startswith("dpbounds: ")]
     notes = [line for line in told if not line.startswith(("dpbounds: ", "wrote "))]

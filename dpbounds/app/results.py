@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _HOME = Path(__file__).parent
-_PLACES = (_HOME / "results", _HOME.parents[1] / "tables")  # of a wheel, of a checkout
+_PLACES = (_HOME / "results", _HOME.parents[1] / "tables")  # in an installed wheel; in a git checkout
 _PICTURES = "runs/figures"
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One page: its file below the folder, and what the navigation calls it."""
+    """One page: its file below the folder, and its name in the navigation."""
 
     file: str
     title: str

@@ -1,8 +1,8 @@
 """The server: pages and answers, for this machine only.
 
 It listens on the loopback interface, answers to that interface's names only (a foreign page whose name is made to point
-here is refused), asks nobody anything, and lets a browser load nothing from elsewhere. A link shows a question and
-answers it where that is quick; what takes long, and what stops it, is sent by a form of our own page.
+here is refused), contacts no other host, and lets a browser load nothing from elsewhere. A link shows a question, and
+its answer if that is quick; long work is started and stopped by a form of our own page.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _HOME = Path(__file__).parent
 _SHORT, _LONG = 1.0, 240.0  # seconds that a page, and that a download, waits before it says so
 _LARGEST_BODY = 100_000
 _LONGEST_ADDRESS = 50_000  # the server reads 65 536 bytes of an address and its headers
-_NOTHING_CHOSEN = "Nothing was chosen: fill in what is to be run."
+_NOTHING_CHOSEN = "Nothing was chosen: fill in the form."
 _IN_DOUBLES = 700.0  # logarithms of what a double holds
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -436,7 +436,7 @@ def _details(folder: Path) -> dict[str, Any]:
 
     from dpbounds.render.report import sections
 
-    columns = {  # decimals as they stand there, on the safe side
+    columns = {  # decimals as written, rounded to the safe side
         name: json.loads((folder / f"{name}.json").read_text("utf-8"), parse_float=str)
         for name in ("curve", "trade-off")
     }
@@ -456,7 +456,8 @@ def _map(extra: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
     shown: dict[str, Any] = {"legend": charts.lettered(extra["regions"]), "orders": ()}
     point = None
     if len(place) == 3:
-        n, d, epsilon = (math.log(value.numerator) - math.log(value.denominator) for value in place)  # of any size
+        # numbers of any size
+        n, d, epsilon = (math.log(value.numerator) - math.log(value.denominator) for value in place)
         if n < 0 or d <= 0 or epsilon > 0:
             raise InvalidValue("at", ", ".join(map(str, place)), "n at least 1, d above 1 and ε at most 1, for a map")
         point = (n / d, -epsilon / d)

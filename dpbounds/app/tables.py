@@ -24,7 +24,7 @@ Cell = str | Link
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A table with what it is about; an empty one says so by its caption alone."""
+    """A table with its caption; an empty one has the caption alone."""
 
     caption: str
     head: tuple[str, ...] = ()
@@ -111,7 +111,7 @@ def _plan(found: dict[str, Any]) -> list[Rows]:
         f"No method is below {'the order of ' * one['up_to_constant']}{_end(one['value'], 'down')}: {one['id']}"
         for one in found["lower_bounds"][:1]
     ]
-    vacuous = ["Every bound is vacuous at these numbers: none is below what holds without any algorithm."]
+    vacuous = ["Every bound is vacuous at these numbers: none is below the bound that holds without any algorithm."]
     said = ". ".join([*trivial, *floors, *(vacuous if found["all_vacuous"] else [])])
     tables = [Rows(f"≤ proven; ~ an order of growth, no bound. {said}")]
     tables += [_without_empty_columns(Rows(kind, head, tuple(rows))) for kind, rows in kinds.items()]
@@ -221,7 +221,7 @@ def _copies(found: dict[str, Any]) -> Rows:
 
 
 def _at_most(value: Any) -> str:
-    """A proven upper end, rounded up; or the word that stands for infinity."""
+    """A proven upper bound, rounded up; or the word that stands for infinity."""
     return to_decimal(Fraction(value), 6, "up") if isinstance(value, float) else str(value)
 
 

@@ -1,4 +1,4 @@
-"""Which question stands on which page, which of its controls come first, and what it offers to take away."""
+"""The questions of each page, their first controls, and their downloads."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class View:
 
     Attributes:
         first: Controls that are always shown; all others are behind "more options".
-        example: What is asked where a person begins.
+        example: The question of a new page.
         extra: A function of ``extras`` that adds to the answer.
         as_json: The answer is taken as JSON and shown as a table.
-        long: It takes a while, so that nobody starts it by following a link.
+        long: Whether it takes a while, so that following a link does not start it.
         places: Fields that are not an option: a point on a map.
     """
 
@@ -88,7 +88,7 @@ VIEWS = {
     ),
     ("noise", "ball"): View(
         "ball",
-        "What does noise on a ball cost?",
+        "What does uniform-ball noise spend?",
         ("sensitivity", "dimension", "target-delta", "radius", "dataset-size", "steps"),
         (
             *(("sensitivity", "2"), ("dimension", "10"), ("target-delta", "1e-3")),
@@ -139,7 +139,7 @@ VIEWS = {
     ("library", "errata"): View("errata", "Errata of the papers", ("paper", "severity"), as_json=True),
     ("evidence", "verify"): View(
         "verify",
-        "Does an algorithm do what its theorem says?",
+        "Does an algorithm agree with its theorem?",
         ("names", "full", "jobs"),
         (("names", "tholeti-kalyani-2020/equation-6"),),
         as_json=True,
@@ -148,7 +148,7 @@ VIEWS = {
     ("evidence", "tightness"): View("tightness", "How tight is each bound?", ("name",), as_json=True),
     ("evidence", "audit"): View(
         "audit",
-        "What does an attack on an algorithm find?",
+        "What ε does an attack on an algorithm prove?",
         ("name", "epsilon", "delta", "seconds", "runs"),
         (("name", "dp-pgd"), ("seconds", "20")),
         as_json=True,
@@ -168,7 +168,7 @@ GROUPS = {
     "How batches are drawn": (
         *("epochs", "batch-size", "dataset-size", "max-batch-size", "batches", "participations", "redraw", "same-bins"),
     ),
-    "Other noise, or what to solve for": (
+    "Other noise, or another unknown": (
         *("solve", "noise-multiplier", "noise-stddev", "clipping-norm", "noise", "bound"),
     ),
     "Correlated noise": (

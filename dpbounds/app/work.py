@@ -1,8 +1,8 @@
-"""The processes in which questions are answered: one for each, which can be stopped.
+"""The processes that answer questions: one for each, which can be stopped.
 
 ``python -m dpbounds.app.work`` is the process from which they are forked. It imports what they need, one module at a
-time, while nobody asks; each line on its standard input is the folder of a task, and when that input ends it stops what
-still runs. ``python -m dpbounds.app.work FOLDER`` performs one task by itself, where processes cannot be forked.
+time, while idle; each line on its standard input is the folder of a task, and when that input ends it stops what still
+runs. ``python -m dpbounds.app.work FOLDER`` performs one task by itself, where processes cannot be forked.
 
 A folder holds ``task.json``, and then ``pid``, ``progress``, ``out``, ``err``, ``extra.json``, whatever files the
 command writes, and at last ``status``.
@@ -31,7 +31,7 @@ FIRST = (
     *("dpbounds.privacy.notions.composition_theorems", "dpbounds.privacy.notions.group_privacy"),
 )
 LATER = (
-    *("scipy.special", "scipy.optimize"),  # which functions import that need them
+    *("scipy.special", "scipy.optimize"),  # SciPy functions import these when needed
     *("dp_accounting", "dpbounds.privacy.publishing.interoperability.events", "dpbounds.cli.answers.side_by_side"),
     *("dpbounds.privacy.publishing.interoperability", "dpbounds.privacy.accountants.side_by_side"),
     *("dpbounds.privacy.notions.optimal_composition", "dpbounds.privacy.notions.random_signs"),
@@ -46,7 +46,7 @@ _DEFECT = 3
 
 
 def perform(folder: Path) -> None:
-    """Answer the question in a folder, there; whatever happens, a status is left behind."""
+    """Run the task of a folder; always write an exit status there."""
     from dpbounds.cli import main
     from dpbounds.cli.printing.output import kept_in_pieces
     from dpbounds.cli.printing.progress import telling
@@ -88,7 +88,7 @@ def perform(folder: Path) -> None:
 
 
 def _put(path: Path, text: str) -> None:
-    """Whole or not at all, for whoever looks."""
+    """Write a file atomically."""
     draft = path.with_name(f".{path.name}")
     draft.write_text(text, "utf-8")
     draft.replace(path)
@@ -116,7 +116,7 @@ def _lines() -> Iterator[str]:
 def _serve() -> None:
     for module in FIRST:
         importlib.import_module(module)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for children: their folders tell
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # children need no wait: their folders show when they end
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # from the keyboard; the app ends this process
     children: dict[int, Path] = {}
     for line in _lines():

@@ -1,4 +1,4 @@
-"""The command line: one file per verb. Only the verb that is asked for is imported."""
+"""The command line: one file per verb; only the verb in use is imported."""
 
 from __future__ import annotations
 
@@ -86,11 +86,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     With ``--json`` an error is an object on standard output, too.
 
     Args:
-        arguments: What follows ``dpbounds``; the process's own arguments by default.
+        arguments: The arguments after ``dpbounds``; by default those of the process.
 
     Returns:
-        0 done, 1 the thing asked for does not hold, 2 bad input, 3 a defect (130 when interrupted from the keyboard,
-        141 when nobody reads standard output any more).
+        0 success, 1 the request does not hold, 2 wrong input, 3 a defect (130 when interrupted from the keyboard, 141
+        when standard output was closed).
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     say = partial(_say, given)
     try:
         status = _commands.main(args=given, prog_name="dpbounds", standalone_mode=False, obj=tuple(given))
-        click.echo(nl=False)  # flushes, while what goes wrong can still be told
+        click.echo(nl=False)  # flushes, while an error can still be reported
     except (click.Abort, KeyboardInterrupt):
         return say("interrupted", _INTERRUPTED)
     except click.ClickException as error:
@@ -117,9 +117,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return say(_of_the_system(error), BAD_INPUT)
     except (
         SystemExit
-    ) as left:  # so Click leaves when it has told a shell its completions, or, with 1, where nobody reads
+    ) as left:  # raised by Click after completions of a shell, or, with 1, if standard output was closed
         return _nobody_reads() if left.code else DONE
-    except Exception as error:  # the one place for what nobody foresaw: the status of a verdict must not be its own
+    except Exception as error:  # the one place for unexpected errors: their status must differ from that of a verdict
         return say(_defect(error, given), DEFECT)
     return status if isinstance(status, int) else DONE
 

@@ -1,4 +1,4 @@
-"""Back ends: what a number is (a double, an array, an mpmath number, a ball) and what can be done with it."""
+"""Back ends: kinds of numbers (a double, an array, an mpmath number, a ball) and their operations."""
 
 from __future__ import annotations
 

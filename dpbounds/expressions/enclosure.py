@@ -18,7 +18,7 @@ End = Fraction | float  # a rational number, or an infinity
 # No exact end needs more bits than this on either side of the point: smaller positive ends are rounded outwards to 0
 # or 2**-this, larger ones refused.
 _SMALLEST_EXPONENT = 1 << 19
-_MOST_BITS = 1 << 12  # of an end, however many its proof took
+_MOST_BITS = 1 << 12  # bits of a bound, however many its proof took
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +26,15 @@ class Enclosure:
     """A number known to lie in ``[exact_lower, exact_upper]``, with a proof.
 
     Attributes:
-        exact_lower: The proven lower end, a rational number or ``-inf``.
-        exact_upper: The proven upper end, a rational number or ``inf``.
-        method: How it was proven, in a word or two ("closed form", "contour", "lattice", ...).
+        exact_lower: The proven lower bound, a rational number or ``-inf``.
+        exact_upper: The proven upper bound, a rational number or ``inf``.
+        method: The method of the proof ("closed form", "contour", "lattice", ...).
         precision: Working precision in bits of the proof (0: exact arithmetic).
 
-    ``lower`` and ``upper`` are the same ends as floats, rounded outwards; ``float`` is for what is exactly a double.
-    ``a.less_than(b)`` answers True, False or None (unknown); ``a < b`` raises ``NotCertified`` where that is None.
-    ``+ - * /`` enclose the result of any numbers in the operands; where an enclosure occurs twice, they may be two.
-    Formats such as ``f"{a:.4g}"`` round both ends outwards.
+    ``lower`` and ``upper`` are the bounds as floats, rounded outwards; ``float`` works only if both are the same
+    double. ``a.less_than(b)`` answers True, False or None (unknown); ``a < b`` raises ``NotCertified`` where that is
+    None. ``+ - * /`` enclose the result for any numbers in the operands, independently of each other. Formats such as
+    ``f"{a:.4g}"`` round both bounds outwards.
     """
 
     exact_lower: End
@@ -53,13 +53,13 @@ class Enclosure:
 
     @classmethod
     def exactly(cls, value: ExactLike, method: str = "exact") -> Enclosure:
-        """The enclosure of zero width around ``value``."""
+        """Return the enclosure of zero width around ``value``."""
         number = rational(value)
         return cls(number, number, method)
 
     @classmethod
     def from_balls(cls, lower: arb, upper: arb, method: str, precision: int) -> Enclosure:
-        """The hull of two balls: from the lower end of one to the upper end of the other, rounded at ``precision``.
+        """Return the interval from the lower endpoint of one ball to the upper endpoint of another, at ``precision``.
 
         Raises:
             NotCertified: A ball is not finite (its computation broke down).
@@ -73,24 +73,24 @@ class Enclosure:
 
     @property
     def lower(self) -> float:
-        """The lower end as a double, rounded down."""
+        """The lower bound as a double, rounded down."""
         return to_float(self.exact_lower, "down")
 
     @property
     def upper(self) -> float:
-        """The upper end as a double, rounded up."""
+        """The upper bound as a double, rounded up."""
         return to_float(self.exact_upper, "up")
 
     @property
     def width(self) -> float:
-        """Upper minus lower end, rounded up."""
+        """Upper minus lower bound, rounded up."""
         if self.exact_lower == self.exact_upper:
             return 0.0
         return to_float(self.exact_upper - self.exact_lower, "up")
 
     @property
     def digits(self) -> int:
-        """Number of significant decimal digits that both ends share (15 at most are claimed for width zero)."""
+        """Number of significant decimal digits that both bounds share (at most 15 for width zero)."""
         if self.exact_lower == self.exact_upper:
             return 15
         if isinstance(self.exact_lower, float) or isinstance(self.exact_upper, float):  # an end at infinity
@@ -99,7 +99,7 @@ class Enclosure:
         return max(0, -math.ceil(_log10((self.exact_upper - self.exact_lower) / scale)))
 
     def contains(self, value: ExactLike | Enclosure) -> bool:
-        """Whether the number (or all of the other enclosure) lies within the ends, decided exactly."""
+        """Return whether the number (or all of the other enclosure) lies within the bounds, exactly."""
         if isinstance(value, Enclosure):
             return self.exact_lower <= value.exact_lower and value.exact_upper <= self.exact_upper
         if isinstance(value, float) and math.isinf(value):
@@ -107,7 +107,7 @@ class Enclosure:
         return self.exact_lower <= rational(value) <= self.exact_upper
 
     def overlaps(self, other: Enclosure) -> bool:
-        """Whether the two can hold the same number (two proven enclosures of one number always do)."""
+        """Return whether both can contain the same number (two proven enclosures of one number always do)."""
         return self.exact_lower <= other.exact_upper and other.exact_lower <= self.exact_upper
 
     def less_than(self, other: ExactLike | Enclosure) -> bool | None:
@@ -185,11 +185,11 @@ class Enclosure:
         return Enclosure(*ends, " and ".join(methods) or self.method, max(self.precision, other.precision))
 
     def _methods(self, other: Enclosure) -> list[str]:
-        """How either of the two was enclosed, each way once."""
+        """Return the methods of both, each once."""
         return list(dict.fromkeys([*self.method.split(" and "), *other.method.split(" and ")]))
 
     def hull(self, other: Enclosure) -> Enclosure:
-        """The smallest enclosure that holds both."""
+        """Return the smallest enclosure that contains both."""
         return Enclosure(
             min(self.exact_lower, other.exact_lower),
             max(self.exact_upper, other.exact_upper),
@@ -198,7 +198,7 @@ class Enclosure:
         )
 
     def larger(self, other: Enclosure) -> Enclosure:
-        """An enclosure of the maximum of the two numbers."""
+        """Return an enclosure of the maximum of the two numbers."""
         return Enclosure(
             max(self.exact_lower, other.exact_lower),
             max(self.exact_upper, other.exact_upper),
@@ -207,7 +207,7 @@ class Enclosure:
         )
 
     def within(self, low: ExactLike, high: ExactLike) -> Enclosure:
-        """The part in [low, high], for a number that is known to lie there (a probability in [0, 1], say).
+        """Return the part in [low, high], for a number that is known to lie there (a probability in [0, 1], say).
 
         Raises:
             InvalidValue: Nothing is left, so one of the two claims is wrong.
@@ -216,14 +216,14 @@ class Enclosure:
         return Enclosure(lower, upper, self.method, self.precision)
 
     def decimals(self, digits: int) -> tuple[str, str]:
-        """Both ends as decimal text with ``digits`` significant digits, rounded outwards."""
+        """Return both bounds as decimal text with ``digits`` significant digits, rounded outwards."""
         return to_decimal(self.exact_lower, digits, "down"), to_decimal(self.exact_upper, digits, "up")
 
     def __float__(self) -> float:
         if self.lower == self.upper:
             return self.lower
         raise NotCertified(
-            f"{self} is not a single double: take .upper, rounded up, for what suffices, or .lower for what is needed"
+            f"cannot convert the interval {self} to a float: use .upper, rounded up (safe to publish), or .lower"
         )
 
     def __format__(self, specification: str) -> str:
@@ -263,7 +263,7 @@ def ball_end(ball: arb, direction: str) -> Fraction:
 
 
 def _sum(left: End, right: End, otherwise: float) -> End:
-    """Of two ends: an infinity if one is infinite; if both are and differ, the one that is always right."""
+    """Return the sum of two bounds: infinite if one is; if both are and differ, the one that is always right."""
     if isinstance(left, Fraction) and isinstance(right, Fraction):
         return left + right
     infinite = {end for end in (left, right) if isinstance(end, float)}
@@ -271,7 +271,7 @@ def _sum(left: End, right: End, otherwise: float) -> End:
 
 
 def _product(left: End, right: End) -> End:
-    """Of two ends, 0 times an infinity being 0: the infinity is not a number, but a bound that is missing."""
+    """Return the product of two bounds, 0 times an infinity being 0: the infinity is a missing bound."""
     if isinstance(left, Fraction) and isinstance(right, Fraction):
         return left * right
     if left == 0 or right == 0:
@@ -280,7 +280,7 @@ def _product(left: End, right: End) -> End:
 
 
 def _outwards(end: End, direction: Direction) -> End:
-    """An end of at most so many bits; exact where it has no more."""
+    """Round a bound outwards to at most ``_MOST_BITS`` bits; exact if it has no more."""
     if isinstance(end, float) or max(abs(end.numerator), end.denominator).bit_length() <= _MOST_BITS:
         return end
     size = abs(end.numerator).bit_length() - end.denominator.bit_length()

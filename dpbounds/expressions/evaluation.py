@@ -1,4 +1,4 @@
-"""The value of a formula: one walk over a SymPy tree, and back ends that say what a number is.
+"""The value of a formula: one walk over a SymPy tree, and back ends for the kinds of numbers.
 
 What is rational stays rational: whole numbers, fractions, and their sums, products, integer powers and perfect roots
 are computed exactly, so that comparisons and roundings of them (the branch of a ``Piecewise``, ``ceiling(n / b)``) are
@@ -7,8 +7,8 @@ decided exactly whatever the back end. A number enters the back end where the fi
 =========  =======================  =================================================================================
 back end   result                   accuracy
 =========  =======================  =================================================================================
-arb        ``Enclosure``            proven; the precision is doubled until so many digits are certified
-mpmath     ``mpmath.mpf``           computed at growing precision until two results agree to so many digits
+arb        ``Enclosure``            proven; the precision is doubled until the digits asked for are certified
+mpmath     ``mpmath.mpf``           computed at growing precision until two results agree to these digits
 float      ``float``                computed in double precision; cancellation is not watched, tiny values become 0
 numpy      array of ``float64``     the same, for arrays of values that are broadcast against each other
 =========  =======================  =================================================================================

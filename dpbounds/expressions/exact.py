@@ -32,7 +32,7 @@ def exact(value: ExactLike, name: str = "value") -> Fraction:
     Args:
         value: An integer, a fraction, a decimal, a finite float (its binary value), or text: ``"0.1"``, ``"1e-6"``,
             ``"1/3"``, ``"2**-20"`` (each taken exactly).
-        name: What to call the value in an error.
+        name: The name of the value for errors.
 
     Returns:
         The number as a ``Fraction``, its numerator and its denominator of at most ``limits.DIGITS`` digits.
@@ -83,12 +83,12 @@ def _is_number(value: object) -> bool:
 
 
 def rational(value: ExactLike, name: str = "value") -> Fraction:
-    """As ``exact``, for what may have been computed: a fraction passes as it is, however long it is."""
+    """Convert as ``exact``, for a number that may have been computed: a fraction passes, however long it is."""
     return value if type(value) is Fraction else exact(value, name)
 
 
 def practical(value: ExactLike, name: str = "value") -> Fraction:
-    """As ``exact``, for what becomes a double on its way: 0, or of a size between 1e-100 and 1e100."""
+    """Convert as ``exact``, for a number that becomes a double: 0, or of a size between 1e-100 and 1e100."""
     number = exact(value, name)
     if number == 0 or Fraction(1, 10**PRACTICAL) <= abs(number) <= 10**PRACTICAL:
         return number

@@ -2,7 +2,8 @@
 
 Some readers of JSON take a number as the double nearest to it, others (auditors, databases) as the decimal that it is.
 The shortest decimal of a double lies up to half a unit in the last place beside it, on either side. So the decimal of
-an upper end is at least what was proven, that of a lower end at most, and both read back as the doubles that they show.
+an upper bound is at least what was proven, that of a lower bound at most, and both read back as the doubles that they
+show.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from fractions import Fraction
 
 from dpbounds.expressions.exact import Direction, to_decimal, to_float
 
-_MOST_DIGITS = 18  # of which some decimal, rounded to either side of a double, always reads back as it
+_MOST_DIGITS = 18  # with this number of digits, some decimal on either side of a double reads back as the double
 
 
 class OutwardFloat(float):
@@ -41,7 +42,7 @@ def outward(end: Fraction | float, direction: Direction) -> float:
 
     Args:
         end: The exact end; a float is the binary value that it holds.
-        direction: "down" for a lower end, "up" for an upper one.
+        direction: "down" for a lower bound, "up" for an upper one.
 
     Returns:
         ``to_float(end, direction)``. Where its shortest decimal lies on the wrong side of the end it is an
@@ -96,7 +97,7 @@ def _written(value: object, step: str, line: str) -> str:
         return value.text
     deeper = line + step
     if isinstance(value, dict) and value:
-        # a pair as JSON has it, "{key: 0}", tells how the key is written
+        # a pair as JSON has it, "{key: 0}", shows how the key is written
         entries = [f"{_plain({key: 0})[1:-2]}{_written(inner, step, deeper)}" for key, inner in value.items()]
         return f"{{{deeper}{f',{deeper}'.join(entries)}{line}}}"
     if isinstance(value, list | tuple) and value:

@@ -40,7 +40,7 @@ def as_expression(value: object, name: str = "formula") -> Expr:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """How a quantity changes when the problem is measured in other units.
+    """The scaling of a quantity when the problem is measured in other units.
 
     Attributes:
         loss: Exponent of c when every loss is multiplied by c (F -> cF).
@@ -118,7 +118,7 @@ class Quantity:
     Attributes:
         name: The word used in keyword arguments, in tables and on the command line.
         symbol: Its one SymPy symbol; ``symbol.name`` is ``name``, and its assumptions follow from the domain.
-        latex: How it is printed in formulas.
+        latex: The LaTeX of the quantity in formulas.
         aliases: Other names under which a value may be given.
     """
 
@@ -135,7 +135,7 @@ _ZERO, _ONE, _TWO = Fraction(0), Fraction(1), Fraction(2)
 _POSITIVE = Domain(_ZERO)
 _NONNEGATIVE = Domain(_ZERO, lower_open=False)
 _COUNT = Domain(_ONE, lower_open=False, whole=True)
-_PROBABILITY = Domain(_ZERO, _ONE)  # open at both ends
+_PROBABILITY = Domain(_ZERO, _ONE)  # open at both endpoints
 _FRACTION = Domain(_ZERO, _ONE, upper_open=False)
 
 _PURE, _LOSS, _LENGTH = Unit(), Unit(loss=1), Unit(length=1)
@@ -285,7 +285,7 @@ def quantity(name: str | Symbol) -> Quantity:
 
 
 def domain_of(symbol: Symbol) -> Domain:
-    """The table's domain of a symbol, or what its assumptions state if its name is not in the table.
+    """Return the table's domain of a symbol, or that of its assumptions if its name is not in the table.
 
     Raises:
         InvalidValue: The name is in the table, but this is another symbol (other assumptions, or an alias).

@@ -1,4 +1,4 @@
-"""How long a proof may take: one limit for all that happens inside it, looked at in every loop that may be long."""
+"""Time limits of proofs: one limit for everything inside it, checked in every loop that may be long."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _clock: ContextVar[Clock] = ContextVar("clock", default=time.monotonic)
 
 
 class TimeIsUp(DpboundsError):
-    """The time limit has passed: raised at a checkpoint, and answered with what was proven by then."""
+    """The time limit has passed: raised at a checkpoint, and handled with the best proven value."""
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ def time_limited(seconds: ExactLike | None, clock: Clock | None = None) -> Itera
 
     Args:
         seconds: Greater than 0, of the clock on the wall. None: the limit that surrounds this one, if any.
-        clock: What tells the time, in seconds (tests bring their own); ``time.monotonic`` by default.
+        clock: Returns the time in seconds (tests pass their own); ``time.monotonic`` by default.
 
     Raises:
         InvalidValue: The limit is not a number greater than 0.
@@ -76,7 +76,7 @@ def clocked(clock: Clock) -> Iterator[None]:
 
 @contextmanager
 def without_time_limit() -> Iterator[None]:
-    """Suspend the limit: for what is quick, and has to be finished once it is begun."""
+    """Suspend the limit, for quick work that must be finished once begun."""
     token = _limit.set(None)
     try:
         yield
@@ -85,7 +85,7 @@ def without_time_limit() -> Iterator[None]:
 
 
 def checkpoint() -> None:
-    """Do nothing, or raise ``TimeIsUp`` where the limit has passed."""
+    """Raise ``TimeIsUp`` if the limit has passed."""
     limit = _limit.get()
     if limit is not None and limit.clock() >= limit.end:
         limit.passed = True

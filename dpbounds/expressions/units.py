@@ -1,4 +1,4 @@
-"""How a formula scales when the loss, the length or the data is measured in other units.
+"""Scaling of formulas when the loss, the length or the data is measured in other units.
 
 A bound on a quantity of unit u must itself scale like u: multiply every loss by c, and a bound on a gradient norm must
 be multiplied by c. A formula that does not has been transcribed wrongly, or printed wrongly.
@@ -35,12 +35,12 @@ _LARGEST_DENOMINATOR = 120  # exponents are recognised as fractions up to this
 
 @dataclass(frozen=True, slots=True)
 class ScalingDefect:
-    """Describe what is wrong with the scaling of a formula in one unit.
+    """A defect in the scaling of a formula in one unit.
 
     Attributes:
         expected: The exponent that the target unit asks for.
         found: The exponent with which the formula scales, or None if it is not a power of the factor at all.
-        culprit: Where ``found`` is None, the smallest sub-expression that does not scale like a power.
+        culprit: If ``found`` is None, the smallest sub-expression that does not scale like a power.
         parts: The arguments of the culprit, each with its exponent (0: not changed by the rescaling).
     """
 
@@ -65,14 +65,14 @@ def scaling_defects(
     bases: Iterable[str] = ("loss", "length"),
     seed: int = 0,
 ) -> tuple[ScalingDefect, ...]:
-    """Return what is wrong with the way a formula scales; nothing if it scales like ``target``.
+    """Return the defects in the scaling of a formula; empty if it scales like ``target``.
 
     Args:
         expression: A formula in symbols of the table, and in local symbols whose units are given.
         target: The unit of what it bounds.
         units: Units of symbols that are not in the table; an entry for one that is replaces the table's.
-        bases: What is rescaled, one after the other: "loss" (F -> cF), "length" (w -> sw), "samples" (every record
-            repeated; for formulas in n and ρ or in n and ε, but without log(1/δ) + ε and the like).
+        bases: The quantities to rescale, one after the other: "loss" (F -> cF), "length" (w -> sw), "samples" (every
+            record repeated; for formulas in n and ρ or in n and ε, but without log(1/δ) + ε and the like).
         seed: Draws other points.
 
     Returns:

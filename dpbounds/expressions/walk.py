@@ -1,4 +1,4 @@
-"""One walk over a SymPy tree, parametrised by a back end: which nodes are known, and what each of them does."""
+"""Evaluation of a SymPy tree with a back end: the known kinds of nodes, and their values."""
 
 import math
 from collections.abc import Callable, Mapping

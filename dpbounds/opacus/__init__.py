@@ -1,4 +1,4 @@
-"""DP-SGD with Opacus, accounted for what is really drawn: an engine that looks at the loader before it certifies.
+"""DP-SGD with Opacus: an engine that accounts for the batches that were drawn, and checks the loader.
 
     from dpbounds.opacus import PrivacyEngine
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["PrivacyEngine"]
 
 
-_OLDEST = (1, 6)  # that was looked at
+_OLDEST = (1, 6)  # oldest version that was examined
 
 
 def __getattr__(name: str) -> Any:

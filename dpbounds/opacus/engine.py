@@ -1,4 +1,4 @@
-"""An engine with the interface of Opacus' own, which refuses what its accountant could not see.
+"""An engine with the interface of Opacus' own, which refuses what its accountant could not account for.
 
 Opacus' ``PrivacyEngine`` accounts every loader as if it were a Poisson sample at rate 1 / len(loader), and computes
 this rate and the divisor from the data. This one takes a plain loader, makes a Poisson loader of it at a rate that
@@ -47,13 +47,13 @@ _NOISE_DRAWN = (
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """What follows from a plain loader and a public number of records.
+    """Sample rate, divisor and steps of a plain loader, for a public number of records.
 
     Attributes:
         sample_rate: As given to Opacus' sampler: 1 / steps, a double.
-        steps: Of a pass over the loader.
+        steps: Number of steps of an epoch.
         divisor: The expected batch size, by which the noisy sum is divided.
-        scheme: How batches are drawn; None for Poisson samples.
+        scheme: The sampling scheme; None for Poisson samples.
     """
 
     sample_rate: float
@@ -63,28 +63,31 @@ class Sampling:
 
 
 class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has no types
-    """Opacus' engine, certified: for all of its methods see there; what differs is here.
+    """Opacus' engine with certified accounting; for methods that are not listed here, see Opacus.
 
     Args:
         accountant: "certified", the only one.
         secure_mode: False, the only one.
-        relation: What is asked where a question names none: "add-or-remove-one", "replace-one" or "zero-out-one".
-        public_dataset_size: A number of records that is public; needed for "add-or-remove-one", under which the true
-            number is data. It need not be the true one, and is never compared with it (a refusal would tell): a round
-            number near it will do. Rate, divisor and the steps of a pass follow from it. None, for "replace-one", takes
+        relation: The neighbouring relation if a method names none: "add-or-remove-one", "replace-one" or
+            "zero-out-one".
+        public_dataset_size: A public number of records; required for "add-or-remove-one", under which the true number
+            is private. It need not be the true one, and is never compared with it (an error would reveal it): use a
+            round number near it. Rate, divisor and the steps of an epoch follow from it. None, for "replace-one", takes
             the number of records, which neighbours then share.
         sampling: "poisson"; or "truncated-poisson" (of a larger sample a uniform choice of ``max_batch_size`` records
             is kept; a public number of records is an upper bound on it), "without-replacement" (batches of one size),
-            "shuffled" (anew for each pass, cut into batches of one size; what is left over sits out), both for
-            relations that keep the number of records, "random-allocation" (every record in one batch of every pass, or
-            in ``participations`` of them, random ones) or "balls-in-bins" (the same one in all passes, which costs far
-            more). The last three count passes: the noise is one within a pass, and for "balls-in-bins" in all of them.
-        max_batch_size: With "truncated-poisson".
-        participations: With "random-allocation": a pass takes every record so often, and is so many times as long.
+            "shuffled" (for each epoch, cut into batches of one size; the rest is left out), both for relations that
+            keep the number of records, "random-allocation" (every record in one random batch of every epoch, or in
+            ``participations`` of them) or "balls-in-bins" (the same batch in all epochs, which spends far more). The
+            last three account whole epochs: the noise multiplier is the same within an epoch, and for "balls-in-bins"
+            in all of them.
+        max_batch_size: The largest batch, with "truncated-poisson".
+        participations: The number of batches of an epoch that contain a record, with "random-allocation"; an epoch has
+            this number of times as many steps.
 
     Raises:
-        InvalidValue: An option is not allowed, or add-or-remove-one is meant and no public number given.
-        UnsupportedMechanism: The installed Opacus or PyTorch draws Poisson samples in a way that is not known here.
+        InvalidValue: An option is not allowed, or no public number is given for add-or-remove-one.
+        UnsupportedMechanism: The installed Opacus or PyTorch draws Poisson samples in an unknown way.
     """
 
     accountant: EngineAccountant
@@ -108,7 +111,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
                 "secure_mode",
                 True,
                 "False",
-                "torchcsprng, which it needs, draws uniform numbers in a way that is not known here; give a "
+                "torchcsprng, which it needs, draws uniform numbers in a way that is not supported; give a "
                 "noise_generator, and a loader with a generator, seeded from the operating system",
             )
         kept: EngineAccountant
@@ -183,7 +186,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
     def make_private_with_epsilon(
         self, *, target_epsilon: ExactLike, target_delta: ExactLike, epochs: ExactLike, **options: Any
     ) -> Any:
-        """Return the same with the least noise that keeps a budget, by our own calibration.
+        """Make model, optimiser and loader private with the least noise for a budget, by certified calibration.
 
         Where that proves δ at the target, and ε at δ comes out a little above it, noise is raised until it does not.
 
@@ -242,8 +245,8 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
     def _demand_one_dataset(self, dataset: object) -> None:
         if self.dataset is not None and self.dataset is not dataset:
             raise UnsupportedMechanism(
-                "this engine was used with another dataset: what a record adds to both would be accounted for one "
-                "alone; take an engine for each, and one only for all loaders of a dataset"
+                "this engine was used with another dataset, and would account a record of both only once; use one "
+                "engine for each dataset, for all of its loaders"
             )
 
     def _demand_secret_generators(self, *given: Any) -> None:
@@ -294,7 +297,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         names = ("clipping", "distributed", "grad_sample_mode")
         kind = get_optimizer_class(**{name: options.pop(name) for name in names})
         if kind not in OPTIMIZERS:
-            raise UnsupportedMechanism(f"Opacus' optimiser {kind.__name__} was not looked at here")
+            raise UnsupportedMechanism(f"Opacus' optimiser {kind.__name__} is not supported")
         plain = optimizer.original_optimizer if isinstance(optimizer, DPOptimizer) else optimizer
         options["expected_batch_size"] = sampling.divisor
         if noise_generator is None:
@@ -308,7 +311,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
     # --- what was spent -----------------------------------------------------------------------------------------------
 
     def account(self, delta: ExactLike, relation: str | Relation | None = None) -> Account:
-        """What all steps so far spend at δ, with its proof.
+        """Account for all steps so far at δ, with a proof.
 
         Args:
             delta: In (0, 1).
@@ -329,7 +332,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         return self.account(delta, relation).enclosure
 
     def get_epsilon(self, delta: ExactLike, relation: str | Relation | None = None) -> float:
-        """The proven upper end of ε, rounded up; 0 before the first step, infinity after one without noise."""
+        """The proven upper bound of ε, rounded up; 0 before the first step, infinity after one without noise."""
         return self.accountant.get_epsilon(delta, relation=relation)
 
     def statement(self, delta: ExactLike, relation: str | Relation | None = None) -> str:
@@ -366,7 +369,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         return certificates.certificate(self.account(delta, relation))
 
     def ledger(self) -> Ledger:
-        """What was released so far: ``to_json`` writes the project's ledger file.
+        """Return the releases so far: ``to_json`` writes the project's ledger file.
 
         Raises:
             UnsupportedMechanism: The run has no guarantee, as it was refused.
@@ -377,10 +380,10 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
 
 
 class EngineAccountant(CertifiedAccountant):
-    """The accountant of an engine, which knows from what number of records the rates were computed.
+    """The accountant of an engine, with the number of records from which the rates were computed.
 
     Attributes:
-        relation: What is asked where a question names none.
+        relation: The neighbouring relation if a method names none.
         public_dataset_size: None where rates and divisors came from the number of records.
         generator_states: Digests of the states in which generators drew samples or noise.
         broken: Reasons for which the run has no guarantee; empty for a run that has one.
@@ -396,12 +399,12 @@ class EngineAccountant(CertifiedAccountant):
         self.asked(None)
 
     def demand_guarantee(self) -> None:
-        """Raise ``UnsupportedMechanism`` if the run was refused for a reason that concerns what it has released."""
+        """Raise ``UnsupportedMechanism`` if the run was refused for a reason that concerns its releases."""
         if self.broken:
             raise UnsupportedMechanism(f"this run has no guarantee, as it was refused: {self.broken[0]}")
 
     def asked(self, relation: str | Relation | None) -> Relation:
-        """The relation of a question, or an error where rates and divisors were computed from what it protects."""
+        """Return the relation of a question; an error if it protects the number that rates were computed from."""
         found = super().asked(relation)
         self.demand_guarantee()
         if found.counts_records and self.public_dataset_size is None:
@@ -415,7 +418,7 @@ class EngineAccountant(CertifiedAccountant):
         return found
 
     def state_dict(self, destination: MutableMapping[str, object] | None = None) -> MutableMapping[str, object]:
-        """As there, with the public number of records and the states that no generator may have again."""
+        """Return Opacus' state, the public number of records, and the states that no generator may have again."""
         state = super().state_dict(destination)
         state["public_dataset_size"] = self.public_dataset_size
         state["generator_states"] = sorted(self.generator_states)
@@ -423,7 +426,7 @@ class EngineAccountant(CertifiedAccountant):
         return state
 
     def load_state_dict(self, state_dict: Mapping[str, object]) -> None:
-        """As there; ``InvalidValue`` also where the rates were computed from another number of records."""
+        """Load a state; ``InvalidValue`` also if the rates were computed from another number of records."""
         found = state_dict.get("public_dataset_size", "nothing") if state_dict else None
         if state_dict and found != self.public_dataset_size:
             raise InvalidValue(

@@ -26,7 +26,7 @@ from dpbounds.errors import UnsupportedMechanism
 from dpbounds.opacus.gradients import watch_gradients
 
 TESTED_FIRST = 2  # batches of a run whose independence is tested, beside later ones
-TESTED_LATER = 50  # of the later batches one in so many, chosen at random
+TESTED_LATER = 50  # one in this number of the later batches is tested, at random
 TESTED_RECORDS = 3  # records of a tested batch that are computed alone
 TOLERANCE = 0.02  # between a record alone and in its batch, relative to the largest value of the batch; TF32 errs less
 
@@ -60,13 +60,13 @@ def _mixes(layer: Any) -> str:
 
 
 class Hook:
-    """A hook of a module. Copies of the module, by ``copy`` or ``pickle``, get one that does nothing."""
+    """A hook of a module. Copies of the module, by ``copy`` or ``pickle``, have a hook without effect."""
 
     def __init__(self, call: Callable[..., Any]) -> None:
         self._call = call
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """As PyTorch calls a hook."""
+        """Call the hook, as PyTorch does."""
         return self._call(*args, **kwargs)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -101,11 +101,11 @@ class ForwardWatch:
     Args:
         module: The user's model.
         batch_first: Whether records are along the first axis of inputs, or along the second.
-        refuse: What is called with the reason if the whole run has no guarantee; it raises.
+        refuse: Called with the reason if the whole run has no guarantee; it raises.
 
     Attributes:
-        tested: How many batches were tested for independence.
-        losses_tested: Of how many the loss was tested, too.
+        tested: Number of batches that were tested for independence.
+        losses_tested: Number of batches whose loss was tested, too.
     """
 
     testing = False  # whether one of these runs a model or a loss itself, which the others then leave alone
@@ -114,7 +114,7 @@ class ForwardWatch:
         self.module, self.axis, self._refuse = module, 0 if batch_first else 1, refuse
         self.tested = self.losses_tested = 0
         self._passes = 0
-        self._inputs: list[Inputs] = []  # of forward passes since the last step
+        self._inputs: list[Inputs] = []  # inputs of forward passes since the last step
         self._before: list[tuple[str, torch.Tensor, torch.Tensor]] = []
         self._losses: Any = None  # a hook on all modules, while a tested batch waits for its loss
         self._outputs: set[Any] = set()  # nodes of the graph that the loss of a tested batch comes from
@@ -123,7 +123,7 @@ class ForwardWatch:
         module.register_forward_hook(Hook(self._ends), with_kwargs=True)
 
     def inputs(self) -> list[Inputs]:
-        """The inputs of the forward passes since this was asked last."""
+        """The inputs of the forward passes since the last call."""
         found, self._inputs = self._inputs, []
         return found
 
@@ -224,8 +224,8 @@ class ForwardWatch:
                 if ((whole[row : row + 1] - alone).abs() > TOLERANCE * whole.abs().max()).any():
                     self._refuse(
                         f"{type(loss).__name__}: the gradient of a record's loss changes when the rest of its batch is "
-                        "left out (class weights or ignore_index under a mean divide by what others have): take "
-                        "reduction='sum' with loss_reduction='sum', or the mean of losses that you weigh yourself"
+                        "left out (class weights or ignore_index under a mean divide by what others have): use "
+                        "reduction='sum' with loss_reduction='sum', or a mean of losses with weights of your own"
                     )
         self.losses_tested += 1
         self.stop_watching_losses()

@@ -2,7 +2,7 @@
 
 ``backward`` leaves the sum of a batch's gradients at every parameter, neither clipped nor noisy. The optimiser that
 ``make_private`` returned replaces it before it lets the optimiser that it was made of step. That one, or another on the
-same parameters, can be called directly, too: it would publish a function of the raw gradient that nobody accounts for.
+same parameters, can be called directly, too: it would publish a function of the raw gradient without accounting for it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _raw: WeakValueDictionary[int, torch.Tensor] = WeakValueDictionary()  # those wi
 
 
 def watch_gradients(parameters: Iterable[Any]) -> None:
-    """From now on, let no optimiser step on a gradient of these parameters that has no noise."""
+    """Let no optimiser step on a gradient of these parameters without noise, from now on."""
     _watch_optimizers()
     for parameter in parameters:
         if parameter.requires_grad and id(parameter) not in _watched:

@@ -21,7 +21,7 @@ from dpbounds.opacus.forward import Hook
 from dpbounds.opacus.gradients import noisy
 from dpbounds.opacus.watching import Watch
 
-LARGEST = 1e15  # of activations that ghost clipping multiplies: their squares still fit into single precision
+LARGEST = 1e15  # largest activation that ghost clipping multiplies: squares still fit into single precision
 
 
 class _Watched:
@@ -33,12 +33,12 @@ class _Watched:
     params: Any
 
     def watched_by(self, watch: Watch, divisor: int) -> None:
-        """Have every step checked by a watch; the divisor is what Opacus calls expected batch size."""
+        """Have every step checked by a watch; the divisor is Opacus' expected batch size."""
         self.watch, self.divisor = watch, divisor
         watch.optimizer = self
 
     def add_noise(self) -> None:
-        """As there, after the watch has let the step pass and the accountant has written it down.
+        """Add noise, after the watch has let the step pass and the accountant has recorded it.
 
         Each parameter that moves by its gradient gets noise.
         """
@@ -63,10 +63,10 @@ class _WithGradients(_Watched):
     """An optimiser that holds the gradient of every record."""
 
     grad_samples: Any
-    squared_bound: Callable[[], Fraction]  # of the norm of a clipped gradient, exact
+    squared_bound: Callable[[], Fraction]  # bound on the squared norm of a clipped gradient, exact
 
     def clip_and_accumulate(self) -> None:
-        """As there, of gradients in the parameters' precision that are 0 for records where one is not finite."""
+        """Clip and sum gradients in the parameters' precision; a record whose gradient is not finite counts as 0."""
         for parameter in self.params:
             _check_processed_flag(parameter.grad_sample)
         samples = [
@@ -101,13 +101,13 @@ class GhostOptimizer(_Watched, DPOptimizerFastGradientClipping):  # type: ignore
     """The module clips, through the criterion; the optimiser only adds noise.
 
     Attributes:
-        module: What clips: it knows the norms of the gradients that it clipped last, and to what.
+        module: The clipping module: it has the norms of the gradients that it clipped last, and the clipping norm.
     """
 
     module: Any
 
     def accumulate(self) -> None:
-        """As there, and tell the watch; ``UnsupportedMechanism`` where nothing was clipped, or a sum is not finite."""
+        """Accumulate, and notify the watch; ``UnsupportedMechanism`` if nothing was clipped, or a sum is not finite."""
         norms = self.module._per_sample_gradient_norms
         if norms is None:
             raise UnsupportedMechanism(
@@ -132,9 +132,9 @@ class FiniteGhost:
     it: inputs are replaced by 0, gradients at outputs by 0 in both runs, and the scale is 0.
 
     Args:
-        module: What Opacus made of the model, which computes norms and scales; records are along the first axis.
+        module: Opacus' wrapper of the model, which computes norms and scales; records are along the first axis.
         model: The user's model.
-        watch: Who is told where a value cannot be told to belong to a record.
+        watch: Notified if a value cannot be attributed to a record.
     """
 
     def __init__(self, module: Any, model: torch.nn.Module, watch: Watch) -> None:
@@ -212,7 +212,7 @@ def _floats(values: Any) -> bool:
 
 
 def sum_of_squares(norms: Any) -> Fraction:
-    """Of clipping norms, exact."""
+    """Return the sum of squares of clipping norms, exact."""
     return sum((exact(norm, "max_grad_norm") ** 2 for norm in norms), Fraction(0))
 
 

@@ -22,7 +22,7 @@ def demand_decided(options: Mapping[str, Any]) -> None:
         raise InvalidValue("options of make_private", sorted(options), f"given with {', '.join(sorted(missing))}")
     for name, value in options.items():
         if name not in OPTIONS:
-            raise UnsupportedMechanism(f"the option {name} of Opacus was not looked at here; leave it out")
+            raise UnsupportedMechanism(f"the option {name} of Opacus is not supported; leave it out")
         OPTIONS[name](value)
     reduction = getattr(options.get("criterion"), "reduction", None)
     if reduction in {"mean", "sum"} - {options.get("loss_reduction", "mean")}:
@@ -48,7 +48,7 @@ def _one_of(name: str, allowed: Mapping[Any, str]) -> Callable[[Any], None]:
     good = [value for value, reason in allowed.items() if not reason]
 
     def check(value: Any) -> None:
-        reason = allowed.get(value, "it was not looked at here")
+        reason = allowed.get(value, "it is not supported")
         if reason:
             raise InvalidValue(name, value, " or ".join(map(repr, good)), reason)
 
@@ -134,7 +134,7 @@ OPTIONS: dict[str, Callable[[Any], None]] = {
 
 
 def demand_plain_loader(loader: Any) -> None:
-    """Raise ``UnsupportedMechanism`` unless a loader asks for nothing that Poisson sampling would throw away."""
+    """Raise ``UnsupportedMechanism`` unless Poisson sampling can replace all options of a loader."""
     instead = "give DataLoader(dataset, batch_size=b), of which a Poisson loader is made"
     if isinstance(loader, DPDataLoader):
         raise UnsupportedMechanism(f"the loader is private already, at a rate of its own; {instead}")

@@ -1,8 +1,8 @@
-"""What the engine draws beside Poisson samples: batches as a loader of ours deals them, and what those spend.
+"""Sampling schemes of the engine other than Poisson sampling: a loader that draws the batches, and their accounts.
 
 Each scheme draws its own batches, and tests compare them with the distribution that is accounted; the bits come from
-the loader's generator. A pass that is left early counts as a whole one: less of it is told. ``neighbours.md``, section
-6, derives what is guaranteed.
+the loader's generator. An epoch that is left early counts as a whole one, which publishes less. ``neighbours.md``,
+section 6, derives what is guaranteed.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ TRUNCATED, FIXED_SIZE, SHUFFLED, FRESH_BINS, KEPT_BINS = (
     "balls-in-bins",
 )
 SCHEMES = (POISSON, TRUNCATED, FIXED_SIZE, SHUFFLED, FRESH_BINS, KEPT_BINS)
-_SHARED = (FIXED_SIZE, SHUFFLED)  # of which the number of records is a part, so that neighbours must share it
+_SHARED = (FIXED_SIZE, SHUFFLED)  # the number of records is a parameter, so that neighbours must share it
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How batches are drawn, but for the number of steps of a pass.
+    """A sampling scheme, without the number of steps of an epoch.
 
     Attributes:
         name: One of ``SCHEMES``, without Poisson samples.
@@ -76,7 +76,7 @@ class Way:
         return self.name in (SHUFFLED, FRESH_BINS, KEPT_BINS)
 
     def scheme(self, noise: Mechanism, steps: int, records: int, passes: int = 1) -> Sampling:
-        """One step, or pass, of so many steps over so many records; of bins that many passes are one release, all."""
+        """Return the scheme of one step, or epoch; for bins, ``passes`` epochs are one release."""
         match self.name:
             case "truncated-poisson":
                 assert self.max_batch_size is not None
@@ -90,17 +90,17 @@ class Way:
         return BallsInBins(noise, steps, passes, redraw=self.name == FRESH_BINS)
 
     def spent(self, noise_multiplier: Fraction | float, steps: int, count: int, records: int) -> Mechanism:
-        """So many steps, or passes, as one mechanism."""
+        """Return ``count`` steps, or epochs, as one mechanism."""
         in_bins = self.name in (FRESH_BINS, KEPT_BINS) and self.participations == 1
         scheme = self.scheme(Gaussian(noise_multiplier), steps, records, passes=count)
         return scheme if in_bins else scheme**count
 
 
 class SchemeAccounting:
-    """What an engine's accountant has to know of such draws: a mixin that stands before ``EngineAccountant``.
+    """Accounting of such schemes: a mixin that comes before ``EngineAccountant``.
 
     Attributes:
-        way: How batches are drawn.
+        way: The sampling scheme.
         records: From how many, as accounted; None before a loader was made private.
     """
 
@@ -111,7 +111,7 @@ class SchemeAccounting:
     history: list[tuple[float, float, int]]
 
     def set_up(self, way: Way) -> None:
-        """Begin: before anything is asked."""
+        """Initialise the account, before the first question."""
         if way.name in _SHARED and self.public_dataset_size is not None:
             raise InvalidValue(
                 "public_dataset_size",
@@ -125,11 +125,11 @@ class SchemeAccounting:
         self._loaded = False
 
     def accounted_for(self, records: int) -> int:
-        """How many records the account is for, where a loader has so many."""
+        """Return the number of records of the account, for a loader with ``records`` records."""
         return records if self.public_dataset_size is None else self.public_dataset_size
 
     def demand_accountable(self, records: int) -> None:
-        """Raise unless one more loader, of so many records, can be accounted for beside what was released."""
+        """Raise unless one more loader, with ``records`` records, can be accounted for with the earlier releases."""
         n = self.accounted_for(records)
         if self.way.name == TRUNCATED and records > n:
             raise InvalidValue("public_dataset_size", n, f"an upper bound on the number of records, {records}")
@@ -146,7 +146,7 @@ class SchemeAccounting:
         self.open, self._begun = token, True
 
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
-        """Write down one step; of what depends on each other, the pass at its first step.
+        """Record one step; for dependent batches, the whole epoch at its first step.
 
         Raises:
             UnsupportedMechanism: The noise has changed within a pass whose batches depend on each other.
@@ -174,14 +174,14 @@ class SchemeAccounting:
         return Composed(tuple((self.way.spent(z, round(1 / rate), count, n), 1) for z, rate, count in self.history))
 
     def account(self, delta: ExactLike, relation: str | Relation | None = None) -> Account:
-        """What all steps so far spend at δ, with its proof."""
+        """Account for all steps so far at δ, with a proof."""
         past, neighbours = self.composition, self.asked(relation)
         if past is None:
             raise InvalidValue("number of steps", 0, "at least 1", "nothing was released yet")
         return account(past, delta=delta, relation=neighbours)
 
     def asked(self, relation: str | Relation | None) -> Relation:
-        """As there; of truncated samples the number of records, or an upper bound on it, is a part of the answer."""
+        """Return the relation; for truncated samples an upper bound on the number of records is a part of it."""
         found: Relation = super().asked(relation)  # type: ignore[misc]
         known = getattr(self, "way", None)
         if known is not None and known.name == TRUNCATED and self.public_dataset_size and not found.counts_records:
@@ -191,16 +191,16 @@ class SchemeAccounting:
         return found
 
     def state_dict(self, destination: MutableMapping[str, object] | None = None) -> MutableMapping[str, object]:
-        """As there, with how batches were drawn."""
+        """Return the state, with the sampling scheme."""
         state: MutableMapping[str, object] = super().state_dict(destination)  # type: ignore[misc]
         state["way"] = {**asdict(self.way), "records": self.records}
         return state
 
     def load_state_dict(self, state_dict: Mapping[str, object]) -> None:
-        """As there; ``InvalidValue`` also where batches were drawn otherwise, or from other numbers of records."""
+        """Load a state; ``InvalidValue`` also if batches were drawn otherwise, or from other numbers of records."""
         found = state_dict.get("way") if state_dict else None
         if isinstance(found, Mapping):
-            found = {"participations": 1, **found}  # which earlier checkpoints do not say
+            found = {"participations": 1, **found}  # earlier checkpoints have no entry for it
         records = found.get("records") if isinstance(found, Mapping) else None
         if found != {**asdict(self.way), "records": records} or self.records not in (None, records):
             raise InvalidValue("way", found, str(asdict(self.way)), "make the engine as it was when saved")
@@ -216,14 +216,14 @@ class SchemeAccounting:
 
 
 class SchemeSampler(Sampler[list[int]]):
-    """Batches of records, one pass at a time, as ``way`` says; a watch is told how large they are.
+    """Sampler of batches of records, one epoch at a time; a watch is notified of their sizes.
 
     Args:
-        records: How many there are.
-        steps: Of a pass.
-        scheme: How they are drawn.
-        accounting: Who is told that a pass begins.
-        generator: Of PyTorch; None for its own. A pass takes 256 bits of it.
+        records: The number of records.
+        steps: The number of steps of an epoch.
+        scheme: The sampling scheme.
+        accounting: The accountant, which is notified when an epoch begins.
+        generator: A generator of PyTorch; None for a new one. An epoch takes 256 bits of it.
     """
 
     def __init__(
@@ -243,8 +243,8 @@ class SchemeSampler(Sampler[list[int]]):
     def __setattr__(self, name: str, value: object) -> None:
         if getattr(self, "_made", False) and name in ("num_samples", "sample_rate", "steps", "scheme", "accounting"):
             raise UnsupportedMechanism(
-                f"{name} of a sampler was changed: it is what make_private fixed, and what is accounted; make another "
-                "loader private"
+                f"{name} of a sampler was changed, but make_private fixed it and accounts for it; call make_private "
+                "for another loader"
             )
         super().__setattr__(name, value)
 

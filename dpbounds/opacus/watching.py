@@ -32,9 +32,9 @@ class Watch:
     """One loader and the optimiser that steps on its batches.
 
     Args:
-        seen: Digests of the states in which generators drew samples or noise; shared with whoever keeps them.
+        seen: Digests of the states in which generators drew samples or noise; shared with the accountant.
         broken: Reasons for which the whole run has no guarantee; shared likewise.
-        account: What writes down a step of an optimiser, before its noise is added.
+        account: Records a step of an optimiser, before its noise is added.
 
     Attributes:
         drawn: Sizes and rates of the batches that were drawn in this pass and not stepped on.
@@ -44,7 +44,7 @@ class Watch:
         stepped: Whether a step was ever taken.
         gathered: Gradients of single records that were summed since the last step.
         squared_bound: The largest squared l2 norm that one of them may have, exact.
-        token: Of the pass that is going on, where passes are distinguished.
+        token: A token of the present epoch, for schemes that distinguish epochs.
     """
 
     forward: ForwardWatch
@@ -55,18 +55,19 @@ class Watch:
         self.rate, self.ahead, self.steps, self.stepped = 0.0, False, 0, False
         self.optimizer: Any = None
         self.token: object = None
-        self._inputs: list[Inputs] = []  # of forward passes that were stepped on in this pass
+        self._inputs: list[Inputs] = []  # inputs of forward passes that were stepped on in this epoch
         self._forget()
 
     def _forget(self) -> None:
         self.gathered, self.squared_bound = 0, Fraction(0)
-        self._sums: list[tuple[torch.Tensor, int]] = []  # of clipped gradients, each with the version of its content
+        # sums of clipped gradients, each with the version of its content
+        self._sums: list[tuple[torch.Tensor, int]] = []
 
     def _summed(self) -> list[tuple[torch.Tensor, int]]:
         return [(each.summed_grad, each.summed_grad._version) for each in self.optimizer.params]
 
     def refuse(self, reason: str) -> NoReturn:
-        """Raise ``UnsupportedMechanism``, now and whenever this run is asked what it spent."""
+        """Raise ``UnsupportedMechanism``, now and whenever ε of this run is asked for."""
         self.broken.append(reason)
         raise UnsupportedMechanism(reason)
 
@@ -90,8 +91,8 @@ class Watch:
         """A pass over the loader begins; a batch that was drawn in an earlier one must have been stepped on."""
         if self.drawn and not self.ahead and self.stepped:
             self.refuse(
-                "a pass was left after a batch had been drawn and before a step on it: leaving in view of what was "
-                "drawn changes which samples are trained on; leave after a step, or take itertools.islice(loader, k)"
+                "a pass was left after a batch had been drawn and before a step on it: stopping because of the batch "
+                "changes which samples are used; stop after a step, or use itertools.islice(loader, k)"
             )
         self.drawn.clear()
         self._inputs.clear()
@@ -104,13 +105,13 @@ class Watch:
                 parameter.summed_grad = None
 
     def end(self) -> None:
-        """A pass is over: in a pass with steps, a batch without one was left out, which may tell what was in it."""
+        """End an epoch: with steps in it, a batch without a step was left out, which may reveal its content."""
         if self.steps and self.drawn:
             self.refuse(_LEFT_OUT)
         self.drawn.clear()
 
     def gather(self, sizes: set[int], squared_bound: Fraction) -> None:
-        """Gradients were clipped and summed: as many of every parameter as ``sizes`` says, of bounded squared norm."""
+        """Note that gradients were clipped and summed, as many for each parameter as ``sizes`` states."""
         if len(sizes) != 1:
             raise UnsupportedMechanism(
                 f"parameters have gradients of {sorted(sizes)} records each: every record needs one of each parameter"
@@ -164,17 +165,17 @@ class Watch:
 
 
 _LEFT_OUT = (
-    "a batch was drawn and no step was taken on it: leaving batches out in view of what is in them (empty ones, say) "
-    "reveals what was drawn; take the step, the noise of an empty batch is counted like any other"
+    "a batch was drawn and no step was taken on it: omitting batches because of their content (empty ones, for "
+    "example) reveals the draw; take the step, also for an empty batch"
 )
 
 
-_WORDS = 624  # of the state of a Mersenne twister
+_WORDS = 624  # words of the state of a Mersenne twister
 _BEFORE = 24  # bytes of PyTorch's own before them, each word in eight
 
 
 def own_generator(device: Any = "cpu") -> torch.Generator:
-    """A generator that nobody else uses, seeded by the operating system.
+    """Return a new generator that is seeded by the operating system.
 
     PyTorch's generator for the CPU keeps 32 bits of a seed: few enough to try them all. So its whole state is set, from
     256 bits. On other devices a seed has 63 bits.
@@ -194,17 +195,17 @@ def own_generator(device: Any = "cpu") -> torch.Generator:
     expected = torch.from_numpy((same.random_raw(8) % GRID).astype(np.float64))
     if not torch.equal(torch.rand(8, generator=generator.clone_state(), dtype=torch.float32).double() * GRID, expected):
         raise UnsupportedMechanism(
-            f"PyTorch {torch.__version__} keeps the state of a generator in a way that is not known here: give a "
+            f"PyTorch {torch.__version__} keeps the state of a generator in a way that is not supported: give a "
             "noise_generator, and a loader with a generator, seeded from the operating system"
         )
     return generator
 
 
 class PoissonSampler(UniformWithReplacementSampler):  # type: ignore[misc]  # Opacus has no types
-    """Opacus' Poisson sampler, which tells a watch how many records it drew, and at what rate.
+    """Opacus' Poisson sampler, which notifies a watch of the size and the rate of each batch.
 
     Attributes:
-        watch: Whom it tells.
+        watch: The watch to notify.
     """
 
     watch: Watch
@@ -226,7 +227,7 @@ class PoissonSampler(UniformWithReplacementSampler):  # type: ignore[misc]  # Op
 
 
 class PoissonLoader(DPDataLoader):  # type: ignore[misc]
-    """Opacus' Poisson loader around a sampler of our own, with what it was made from in all other respects."""
+    """Opacus' Poisson loader around a sampler of this package, with all other options of the original loader."""
 
     def __init__(self, made: Any, sampler: Any) -> None:
         self.sample_rate, self.distributed, self.watch = sampler.sample_rate, False, sampler.watch

@@ -47,7 +47,7 @@ class Proof:
             below; basic composition, Rényi divergences or a Chernoff bound above) where every route declined or was
             wide; "upper bound" where nothing else is known.
         parameters: The free choices that were made; every choice is sound, a poor one only widens the result.
-        error_budget: How much of the width comes from which source, relative to δ.
+        error_budget: The parts of the width by source, relative to δ.
     """
 
     enclosure: Enclosure

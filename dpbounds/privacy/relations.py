@@ -9,7 +9,7 @@ from dpbounds.errors import InvalidValue, shown
 
 
 class Order(StrEnum):
-    """What is done to the first of two neighbours to get the second: a class of ordered neighbours.
+    """A class of ordered neighbours: the change from the first dataset to the second.
 
     No step of a run changes it, so that pairs of one order compose, and only they do (``pairs.md``, section 2).
     """
@@ -32,17 +32,17 @@ class Order(StrEnum):
 
     @property
     def zeroes(self) -> bool:
-        """Whether the record contributes nothing in one of the datasets, and keeps its place."""
+        """Whether the record is a null record in one of the datasets, and keeps its place."""
         return self in (Order.ZERO, Order.RESTORE)
 
 
 class Relation(StrEnum):
-    """A neighbouring relation. Whatever a sum is divided by must be a public constant under each of them.
+    """A neighbouring relation. Under each of them, divisors of sums must be public constants.
 
-    ``ADD_OR_REMOVE_ONE``: one dataset is the other plus one record. A record moves a sum of per-record terms of norm
-    at most C by at most C. ``REPLACE_ONE``: one record differs, which moves the sum by at most 2C. ``ZERO_OUT_ONE``:
-    one record contributes nothing in one of the two; its place, its slot in a batch and the number of records stay and
-    are public. It moves the sum by at most C (``zero_out.md``).
+    ``ADD_OR_REMOVE_ONE``: one dataset is the other plus one record. A record moves a sum of per-record terms of norm at
+    most C by at most C. ``REPLACE_ONE``: one record differs, which moves the sum by at most 2C. ``ZERO_OUT_ONE``: in
+    one of the two, one record is replaced by a null record, which contributes 0; its place, its slot in a batch and the
+    number of records stay, and are public. This moves the sum by at most C (``zero_out.md``).
     """
 
     ADD_OR_REMOVE_ONE = "add-or-remove-one"
@@ -58,7 +58,7 @@ class Relation(StrEnum):
 
     @classmethod
     def meant_by(cls, text: str) -> Relation | None:
-        """The relation of which other names are told in papers and libraries; None where that is not clear.
+        """Return the relation meant by a name of papers or libraries; None if it is ambiguous.
 
         >>> [str(Relation.meant_by(name)) for name in ("add-one", "REPLACE_SPECIAL", "bounded")]
         ['add-or-remove-one', 'zero-out-one', 'replace-one']
@@ -68,12 +68,12 @@ class Relation(StrEnum):
 
     @property
     def sensitivity_factor(self) -> int:
-        """How far one record can move a sum, in units of the per-record bound C."""
+        """The sensitivity of a sum, in units of the clipping norm C."""
         return 2 if self.orders[0].moves_twice else 1
 
     @property
     def orders(self) -> tuple[Order, ...]:
-        """The orders in which two neighbours can stand; a replacement is its own reversal."""
+        """The orders of two neighbours; a replacement is its own reversal."""
         match self:
             case Relation.ADD_OR_REMOVE_ONE:
                 return Order.REMOVE, Order.ADD
@@ -89,7 +89,7 @@ class Relation(StrEnum):
         return self is Relation.ADD_OR_REMOVE_ONE
 
 
-# of other names, and what they mean; the first that is found in a name tells ("replace special": dp-accounting)
+# of other names, and what they mean; the first that is found in a name decides ("replace special": dp-accounting)
 _PARTS = (
     *((part, Relation.ZERO_OUT_ONE) for part in ("zero", "special", "null")),
     *((part, Relation.ADD_OR_REMOVE_ONE) for part in ("add", "remov", "delet", "unbounded")),

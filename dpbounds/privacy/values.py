@@ -94,10 +94,10 @@ def demand_fields(record: object, **kinds: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where something is asked: at a δ in [0, 1), for an ε; or at an ε >= 0, for a δ.
+    """The argument of a question: δ in [0, 1), to find ε; or ε >= 0, to find δ.
 
     Attributes:
-        given: Which of the two is given.
+        given: Which of δ and ε is given.
         value: Its value.
     """
 

@@ -33,7 +33,7 @@ from dpbounds.theorems.standing import standing
 _OPEN_STEPS = (10_000, 100_000, 1_000_000, 10_000_000)  # tried in this order where the number of steps is free
 _OPEN_PASSES = (10, 100, 1000, 10_000)  # over all records, likewise, where batches are chosen
 _WORTH_WHILE = Fraction(95, 100)
-_NEARLY_ALL = Fraction(9, 10)  # a sample of so many is not a saving
+_NEARLY_ALL = Fraction(9, 10)  # a larger share of the records is not a saving
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,7 @@ def _bounded(
 def _chosen(
     theorem: Theorem, free: tuple[Symbol, ...], settled: Settled, *, open_steps: bool
 ) -> tuple[Prescribed, ...]:
-    """Parameters that the statement leaves to whoever runs it, and the plan has chosen."""
+    """Return the parameters that the statement leaves free, and the plan has chosen."""
     meanings = {one.name: one.meaning for one in (*by_name().values(), *theorem.local)}
     searched = tuple(Prescribed(one.name, settled.values[one.name], meanings[one.name]) for one in free)
     if not open_steps:
@@ -214,7 +214,7 @@ def _meaning(theorem: Theorem, part: Bound) -> str:
 
 
 def _common(theorem: Theorem, part: Part, found: Evaluation) -> dict[str, Any]:
-    """What a guarantee says of its statement, a bound and an order alike."""
+    """Return the common fields of a guarantee, for bounds and orders alike."""
     unchecked = ((one.text, ", ".join(one.missing)) for one in found.conditions if one.holds is None)
     return {
         "id": theorem.id,
@@ -241,7 +241,7 @@ def _refuse_unknown(
     if theorem.privacy is None and theorem.relation not in (None, own.budget.relation):
         raise Unfit(f"proven under {theorem.relation}; its mechanism is not recorded, so nothing follows here")
     if fixed := overruled(theorem, part, known):
-        raise Unfit(f"does not apply: it prescribes {', '.join(fixed)} itself, and proves nothing at a given one")
+        raise Unfit(f"does not apply: it prescribes {', '.join(fixed)} itself, and is not proven at a given one")
     absent = wanted - set(known) - {"rho"}
     if theorem.privacy is not None:
         for symbol in theorem.privacy.needs:

@@ -107,7 +107,7 @@ def fixed_point(order: Order, unknown: Symbol) -> Order:
 
 
 def least_over(order: Order, parameter: Symbol, at_least: Order) -> Order:
-    """As ``balance``, with the parameter bounded below: the value at the better of the two, free choice and bound.
+    """Balance with the parameter bounded below: the value at the better of free choice and bound.
 
     With t >= b a term that rises in t is at least its value at b, which is what a bound adds: the result is the maximum
     of the free value and of the rising terms at b.

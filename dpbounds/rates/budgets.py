@@ -121,7 +121,7 @@ def tied_rho(theorem: Theorem, values: Callable[[Fraction], Mapping[str, Any]], 
     Args:
         theorem: A statement that promises ρ-zCDP.
         values: From ρ to all that the mechanism needs, ρ among it: what is prescribed may depend on it.
-        budget: What may be spent.
+        budget: The budget.
 
     Raises:
         InvalidValue: The statement has no mechanism, or a value is missing.
@@ -152,7 +152,7 @@ def tied_rho(theorem: Theorem, values: Callable[[Fraction], Mapping[str, Any]], 
 def _calibrated(
     theorem: Theorem, privacy: Privacy, values: Callable[[Fraction], Mapping[str, Any]], budget: Budget
 ) -> Tied:
-    """Of releases on samples, whose zCDP says nothing of what samples gain: by the least noise that is proven."""
+    """Return the release on samples with the least noise that is proven, as its zCDP ignores the gain of sampling."""
 
     def mechanism(rho: Fraction) -> Mechanism:
         return composed(theorem, privacy, Numbers(admitted(theorem, values(rho)), budget.relation))
@@ -166,7 +166,7 @@ def _calibrated(
 def _by_accountant(
     theorem: Theorem, values: Callable[[Fraction], Mapping[str, Any]], budget: Budget, kept: Tied
 ) -> Tied:
-    """The same with the largest ρ, to four digits, for which the certified accountant proves that (ε, δ) is kept."""
+    """Return the release with the largest ρ, to four digits, for which the certified accountant proves (ε, δ)."""
     assert theorem.privacy is not None
     privacy = theorem.privacy
     tried: dict[Fraction, Mechanism] = {}

@@ -100,7 +100,7 @@ class Cone:
         return all(product(facet, point) >= 0 for facet in self.facets)
 
     def cut(self, normal: Sequence[Fraction | int]) -> tuple[Cone | None, Cone | None]:
-        """What lies where <normal, y> >= 0, and where <= 0; None for a side without interior."""
+        """Return the parts where <normal, y> >= 0, and where <= 0; None for a side without interior."""
         plane = primitive(normal)
         signs = [product(plane, ray) for ray in self.rays]
         if all(sign >= 0 for sign in signs):
@@ -148,7 +148,7 @@ def joined(cones: Sequence[Cone]) -> tuple[Cone, ...]:
 
 
 def outside(cone: Cone, region: Iterable[Cone]) -> list[Cone]:
-    """What of a cone lies in none of several others, in convex pieces."""
+    """Return the rest of a cone outside of several others, in convex pieces."""
     left = [cone]
     for hole in region:
         left = [rest for piece in left for rest in piece.without(hole)]

@@ -1,4 +1,4 @@
-"""What a guarantee costs to run: gradients of one record, and numbers held in memory beside the data.
+"""The cost of running a guarantee: gradients of one record, and numbers held in memory beside the data.
 
 Counted from the mechanism of the record: each release is one pass over what it is computed on. A difference of
 gradients is two gradients; which releases are differences the mechanism does not say, so all are counted twice there
@@ -46,10 +46,10 @@ _VERTEX_SEARCHES = ("wang-xu-2019/algorithm-4",)  # an exponential mechanism who
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """How much work.
+    """The amount of work.
 
     Attributes:
-        gradients: Of one record's loss; None where it is not stated.
+        gradients: Number of gradients of one record's loss; None if it is not stated.
         memory: Numbers beside the data; None where it is not stated.
         batch: Records that a step looks at, on average where they are sampled (rounded up); None where it is not
             stated. What happens once before the steps does not count.
@@ -72,7 +72,7 @@ NOT_STATED = Cost(None, None, "not stated")
 
 
 def gradients_per_record(theorem: Theorem) -> int:
-    """How many gradients of a record one step takes, at most."""
+    """Return the largest number of gradients of a record in one step."""
     return 2 if (theorem.algorithm or theorem.id) in _SPIDERS else 1
 
 
@@ -89,10 +89,10 @@ def cost_of(
 
     Args:
         theorem: The statement.
-        mechanism: What it releases; None where that is not recorded.
+        mechanism: The mechanism of its releases; None if it is not recorded.
         dataset_size: n.
         dimension: d.
-        steps: How many it takes, if that is known.
+        steps: The number of steps, if known.
         counted: Gradients at most, as the statement itself counts them, if it does.
         held: Numbers beside the data, likewise.
     """

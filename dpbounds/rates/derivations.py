@@ -42,7 +42,7 @@ class Derivation:
     """One printed rate, derived.
 
     Attributes:
-        text: What is chosen, or put in.
+        text: The choice, or the substitution.
         constants: Quantities that are set to 1 before the comparison, because print hides them.
     """
 
@@ -71,7 +71,7 @@ class Derivation:
         return derived.terms == printed.terms
 
     def exceeds(self, space: Space | None = None) -> tuple[tuple[str, ...], ...]:
-        """Where the derived order is larger than the printed one: inequalities, one tuple per region."""
+        """Return the inequalities of the regions where the derived order is larger than the printed one."""
         constants = (*_UNIT, q.quasar_convexity)
         derived, printed = (one.without(constants) for one in self.compared())
         chosen = space or (with_rank() if q.rank in derived.symbols else standard())
@@ -102,7 +102,7 @@ def _spider() -> Derived:
 
 
 def _warm(risk: Order) -> Derived:
-    """What SPIDER reaches from a start whose excess risk is ψ."""
+    """Return the order of SPIDER from a start whose excess risk is ψ."""
     return Derived(_spider().value.substituted({q.initial_gap: risk}))
 
 
@@ -123,7 +123,7 @@ def _empirical_second_order() -> Derived:
 
 
 def _population_second_order() -> Derived:
-    """The same with fresh batches, n/T₁ records for a gradient, n/T for a difference: sampling error and noise."""
+    """Return the population order with fresh batches: sampling error and noise."""
     fresh = Order.of(q.loss_range / (q.L * q.drift_threshold))
     every = Order.of(q.L * q.loss_range / q.stationarity**2)
     noise, sampling = _noise(), Order.of(1 / sqrt(q.n))
@@ -226,7 +226,7 @@ DERIVATIONS = (
 def corollary_by_kl_exponent(exponent: Fraction) -> tuple[Order, Order]:
     """Corollary 6.3 of Lowy, Ullman & Wright at one exponent k: derived from Theorem 3.2 and Lemma 6.2, and as printed.
 
-    The exponent stands in exponents, so that it needs a value: 1 <= k <= 2.
+    The exponent occurs in exponents, so that it needs a value: 1 <= k <= 2.
     """
     value = {q.kl_exponent: Rational(exponent)}
     risk = theorem("lowy-ullman-wright-2024/lemma-6.2").rate

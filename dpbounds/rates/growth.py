@@ -30,7 +30,7 @@ Prescriptions = Mapping[Symbol, Expr]
 def growth(expression: Expr, side: Side, prescribed: Prescriptions | None = None) -> Order:
     """An order of growth that bounds a formula from one side, up to constant factors.
 
-    Valid for n, d >= 1 and ε <= 1, where δ is so small that it outweighs what stands beside it in a logarithm.
+    Valid for n, d >= 1 and ε <= 1, where δ is so small that it dominates the other factors in a logarithm.
 
     Args:
         expression: Built of positive quantities.

@@ -15,7 +15,7 @@ from dpbounds.theorems.record import Metric, Status
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """From which number of records on a bound says something.
+    """The number of records from which a bound is informative.
 
     Attributes:
         dataset_size: There the bound is proven to be below every trivial one; with one record less that is not so, or
@@ -33,21 +33,21 @@ class Guarantee:
     """One statement at the numbers given.
 
     Attributes:
-        metric: What it bounds: the metric that was asked for, or a stronger one.
+        metric: The bounded metric: the requested one, or a stronger one.
         sense: "expectation", "probability", "always", or empty where it is not said.
-        meaning: What the number is, in the record's words.
+        meaning: The meaning of the number, in the record's words.
         bound: A proven enclosure; None where the statement is an order of growth only.
         rate: The value of the formula inside O(.); None for a bound.
         rho: The ρ at which the statement was evaluated, for those that promise ρ-zCDP; None for releases on samples, of
             which it says nothing.
-        mechanism: What is run; None where the record has none.
-        privacy: How the budget is kept.
-        status: What is known of the statement and of what it rests on.
+        mechanism: The mechanism; None if the record has none.
+        privacy: How the budget is satisfied.
+        status: The status of the statement, including those that it relies on.
         vacuous: The bound is not below what holds trivially; None where no trivial bound is known.
         meaningful_from: Since which n it is not; None where that was not found, or for an order.
         unchecked: Conditions that could not be checked.
-        caveat: What stands between the bound and a run that reaches it, if anything.
-        hides: What print takes as 1 although it is not known to be: the value holds in units in which it is.
+        caveat: The reason why a run may not reach the bound, if any.
+        hides: The quantities that the published version sets to 1 without reason: the value holds in such units.
         place: Its rank among its like; 0 where it has none.
     """
 
@@ -78,7 +78,7 @@ class Guarantee:
 
     @property
     def like(self) -> str:
-        """With what it is ranked: in words, empty for proven bounds."""
+        """The kind of guarantees with which it is ranked: in words, empty for proven bounds."""
         if self.bound is not None:
             return ""
         words = ["orders of growth", *(["logarithms left out"] if self.logs_hidden else [])]

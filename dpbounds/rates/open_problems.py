@@ -1,4 +1,4 @@
-"""Where the best known upper and lower bounds differ: each region of each metric with a gap, by its size, or open.
+"""Gaps between the best known upper and lower bounds: each region of each metric with a gap, by its size, or open.
 
 Problems in general: no special shape of the risk is assumed. A gap is a power product, so its logarithm is linear on
 the region; against that of n it is largest on an extreme ray, where it is a power of n alone.
@@ -40,7 +40,7 @@ def open_problems(statements: Sequence[Theorem] | None = None) -> tuple[OpenProb
     """All of them: gaps first, the largest first.
 
     Args:
-        statements: What to look through; by default the library.
+        statements: The statements to compare; by default the library.
     """
     found = [one for metric in metrics() for one in _of(Metric(metric), statements)]
     return tuple(sorted(found, key=_key))
@@ -63,7 +63,7 @@ def _of(metric: Metric, statements: Sequence[Theorem] | None) -> Iterator[OpenPr
 
 
 def _merged(found: Sequence[Regime]) -> Iterator[Regime]:
-    """Regions with the same bounds put together, whoever is best in parts of them; ``best`` are those in all."""
+    """Yield regions with the same bounds, merged; ``best`` are the best results in all of them."""
     bounds = dict.fromkeys((one.value, one.floor) for one in found)
     for value, floor in bounds:
         same = [one for one in found if (one.value, one.floor) == (value, floor)]

@@ -43,7 +43,7 @@ class Monomial:
 
     @classmethod
     def of(cls, powers: Mapping[Symbol, Fraction | int]) -> Monomial:
-        """From a mapping; zero exponents are dropped."""
+        """Build a monomial from a mapping; zero exponents are dropped."""
         kept = ((symbol, Fraction(power)) for symbol, power in powers.items() if power)
         return cls(tuple(sorted(kept, key=lambda item: item[0].name)))
 
@@ -64,7 +64,7 @@ class Monomial:
         return Monomial.of({symbol: exponent * power for symbol, exponent in self.powers})
 
     def without(self, symbols: Iterable[Symbol]) -> Monomial:
-        """With those symbols set to 1."""
+        """Return the monomial with those symbols set to 1."""
         left_out = set(symbols)
         return Monomial(tuple((symbol, power) for symbol, power in self.powers if symbol not in left_out))
 
@@ -117,7 +117,7 @@ class Order:
 
     @classmethod
     def of(cls, expression: Any, *, logs_hidden: bool = False) -> Order:
-        """From a formula in positive quantities.
+        """Build an order from a formula in positive quantities.
 
         Args:
             expression: Built of +, x, rational powers, Max, Min, log, floor, ceiling, numbers and positive symbols.
@@ -163,7 +163,7 @@ class Order:
         return {symbol for one in self.monomials for symbol, _ in one.powers}
 
     def substituted(self, values: Mapping[Symbol, Order]) -> Order:
-        """With orders of growth in the place of symbols."""
+        """Return the order with orders of growth substituted for symbols."""
 
         def put_in(one: Monomial) -> Order:
             powers = [value ** one.exponent(symbol) for symbol, value in values.items() if one.exponent(symbol)]
@@ -173,7 +173,7 @@ class Order:
         return Order(result.terms, self.logs_hidden or result.logs_hidden)
 
     def without(self, symbols: Iterable[Symbol]) -> Order:
-        """With those symbols set to 1 (constants, as far as the order is concerned)."""
+        """Return the order with those symbols set to 1 (constants, as far as the order is concerned)."""
         left_out = tuple(symbols)
         return _reduced([tuple(one.without(left_out) for one in term) for term in self.terms], self.logs_hidden)
 

@@ -3,7 +3,7 @@
 Proven bounds are ranked by value, each evaluated at parameters that its own statement prescribes (or, where it leaves
 them free, at good ones within the limits given: ``tuning``) and at the largest budget for which its own mechanism is
 certified to keep (ε, δ). Orders of growth are ranked apart from them, by the value of the formula inside O(.), which is
-no bound, and only among orders that leave the same things out; one that hides how it depends on n, d, ε or δ not at
+not a bound, and only among orders that leave the same things out; one that hides how it depends on n, d, ε or δ not at
 all. What is not ranked is listed with what it needs, or why.
 """
 
@@ -46,13 +46,13 @@ from dpbounds.theorems.standing import standing, standing_in_words
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Plan(Displayed):
-    """Everything that applies, ranked, and everything else with the reason.
+    """All applicable guarantees, ranked, and the others with the reason.
 
     Attributes:
         values: The numbers given, under their quantities' names.
         ranking: Proven bounds from the best; then orders of growth, one kind after the other, each from the best.
         apart: Orders of growth that have a value and cannot be ranked, because of what they hide.
-        trivial: What holds without any algorithm, the smallest first; empty where nothing of the kind is known here.
+        trivial: The bounds without any algorithm, the smallest first; empty if none is known.
         floors: (id, value, whether only up to a constant) of lower bounds: no algorithm does better.
         missing: (id, names): what would be needed to evaluate it.
     """
@@ -110,28 +110,28 @@ def plan(
     own: Sequence[Theorem] = (),
     **values: ExactLike,
 ) -> Plan:
-    """Rank what the library guarantees at given numbers.
+    """Rank the guarantees of the library at given numbers.
 
     Args:
-        metric: What is to be small: "gradient-norm", "sosp", "excess-empirical-risk", ...
-        relation: Which datasets must be hard to distinguish.
+        metric: The quantity to minimise: "gradient-norm", "sosp", "excess-empirical-risk", ...
+        relation: The neighbouring relation.
         assuming: Special classes of problems that yours belongs to, such as "quasar-convex".
-        statuses: Which statements count, by what is known of them and of what they rest on.
-        steps_limit: The most steps that you would run. Statements that prescribe more are left out; those that leave
-            the number of steps free are given the best one within the limit (where there is none: up to 10 000, or as
-            many as are worth it).
-        gradients_limit: The most gradients of one record that you would compute, likewise. Draws from exponential
-            mechanisms are not among them.
-        batch_size: The most records that one step may look at, on average where they are sampled, likewise. A single
+        statuses: The allowed statuses of statements, including those that they rely on.
+        steps_limit: The largest number of steps. Statements that prescribe more are left out; for those that leave the
+            number of steps free, the best one within the limit is chosen (without a limit: up to 10 000, or more if
+            this lowers the bound enough).
+        gradients_limit: The largest number of gradients of single records, in the same way. Draws from exponential
+            mechanisms do not count.
+        batch_size: The largest number of records of one step, on average if they are sampled, in the same way. A single
             pass over all records before the steps is not a step.
-        memory_limit: The most numbers that may be held beside the data, likewise.
+        memory_limit: The largest number of values in memory beside the data, in the same way.
         own: Statements of your own, ranked with the library's.
-        **values: n, d, epsilon and delta, and whatever else is known: lipschitz, smoothness, diameter, initial_gap, ...
+        **values: n, d, epsilon and delta, and other known quantities: lipschitz, smoothness, diameter, initial_gap, ...
             Text and fractions are exact.
 
     Raises:
         InvalidValue: n, d, epsilon or delta is missing; there is no such quantity, metric, class or status; a value is
-            outside its domain, or of what the budget determines (noise, say).
+            outside its domain, or of a quantity that the budget determines (noise, for example).
 
     >>> found = plan("gradient-norm", n=10**6, d=100, epsilon=1, delta="1e-6", lipschitz=1, smoothness=1, initial_gap=1)
     >>> found.ranking[0].id, found.ranking[0].bound.less_than("0.005")
@@ -253,5 +253,5 @@ def _admitted(values: Mapping[str, ExactLike], candidates: Sequence[Theorem]) ->
 
 
 def _inverted(theorem: Theorem) -> tuple[tuple[Part, Side], ...]:
-    """How many records suffice for an α: for the least α for which so many do."""
+    """Return the inverted bound: the least α for which a number of records suffices."""
     return ((theorem.bound, Side.UPPER),) if theorem.reaches is not None and theorem.bound is not None else ()

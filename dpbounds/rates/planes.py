@@ -21,7 +21,7 @@ _NAMES = {dataset_size: ("a", 1), epsilon: ("b", -1), rank: ("c", 1), gaussian_w
 
 
 def exponent_inequalities(cone: Cone, space: Space) -> tuple[str, ...]:
-    """What describes a region in the exponents: n = d^a, ε = d^(-b), rank = d^c, width = d^w.
+    """Return the inequalities of a region in the exponents: n = d^a, ε = d^(-b), rank = d^c, width = d^w.
 
     >>> from dpbounds.rates.spaces import standard
     >>> exponent_inequalities(Cone.where([(1, 0, 0), (0, 1, 0), (0, 0, -1), (1, -1, 1)]), standard())

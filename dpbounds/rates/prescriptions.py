@@ -69,7 +69,7 @@ def sources(formula: Expr, prescribed: Mapping[str, Expr]) -> set[str]:
 
 
 def overruled(theorem: Theorem, part: Bound, given: Mapping[str, Any]) -> list[str]:
-    """What is given although the bound, or the mechanism, is for what the statement prescribes or chooses itself.
+    """Return the given quantities that the statement prescribes or chooses itself.
 
     A bound that does not depend on it holds at what is prescribed, as far as is known; and a mechanism that does not
     take it releases what is prescribed.

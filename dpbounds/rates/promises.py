@@ -96,7 +96,7 @@ class Promise:
     Attributes:
         id: The statement's id; with the part's name, if that is not the main one.
         order: The order, with the quantities that print hides set to 1, and where it holds.
-        standing: What is known of the statement, and of what it rests on.
+        standing: The status of the statement, including those that it relies on.
         shape: The special class of problems it is for, if any.
         pure: Reached with (or, for a lower bound, binding for) ε-DP alone.
         explicit: Derived from a bound with constants.
@@ -170,12 +170,12 @@ def promises(
     """The orders of growth for a metric.
 
     Args:
-        metric: What is bounded.
+        metric: The bounded quantity.
         space: The axes on which they are to be compared.
-        statuses: Which statements count, by what is known of them and of what they rest on.
+        statuses: The allowed statuses, including those of statements that it relies on.
         assuming: Names of special classes of problems that are assumed (see ``shapes``).
-        values: Values of quantities that stand in exponents, such as ``kl_exponent``.
-        statements: What to look through; by default the library.
+        values: Values of quantities in exponents, such as ``kl_exponent``.
+        statements: The statements to compare; by default the library.
 
     Raises:
         InvalidValue: There is no such metric, status, class or quantity.

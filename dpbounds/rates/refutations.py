@@ -1,4 +1,4 @@
-"""Statements against each other: no lower bound above an upper bound, nothing refuted that follows from what is proven.
+"""Contradictions between statements: a lower bound above an upper bound, or a proven counter-example.
 
 Orders of growth, those that follow from constants among them, are compared exactly, as regions of n, d, ε and log 1/δ;
 bounds with constants at random points within the conditions of both. What print hides in a lower bound is taken to be
@@ -48,7 +48,7 @@ from dpbounds.theorems.standing import standing
 
 _POINTS = 60
 _ATTEMPTS = 600
-_EXPONENTS = (Fraction(3, 2), Fraction(2))  # of Kurdyka-Łojasiewicz losses
+_EXPONENTS = (Fraction(3, 2), Fraction(2))  # exponents of Kurdyka-Łojasiewicz losses
 _DOUBTED = (Status.FALSE, Status.DISPUTED)
 
 
@@ -78,7 +78,7 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class Refutation:
-    """Two statements that cannot both stand as they are recorded.
+    """Two statements that cannot both be true as recorded.
 
     Attributes:
         first: The lower bound; or what is marked as refuted.
@@ -99,12 +99,12 @@ class Refutation:
 def refutations(
     statements: Sequence[Theorem] | None = None, against: Sequence[Theorem] | None = None, *, seed: int = 0
 ) -> tuple[Refutation, ...]:
-    """Everything in a family of statements that cannot be true at once.
+    """Return the contradictions in a family of statements.
 
     Args:
         statements: Those to look at; by default the library.
         against: With these they are compared, too, but not these among each other; by default nothing.
-        seed: Of the random points.
+        seed: The seed of the random points.
     """
     own = tuple(library() if statements is None else statements)
     looked_at = {one.id for one in own}
@@ -141,7 +141,7 @@ def _binds(lower: Claimed, upper: Claimed) -> bool:
 
 
 def _above(lower: Claimed, upper: Claimed, seed: int) -> Iterator[Refutation]:
-    """Where a lower bound exceeds an upper bound."""
+    """Yield the cases where a lower bound exceeds an upper bound."""
     local = {record.symbol for record in lower.theorem.local}
     if local & lower.part.expression.free_symbols:
         return  # it is a lower bound only if that quantity is as large as it says

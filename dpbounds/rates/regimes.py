@@ -85,7 +85,7 @@ def _with_all_logarithms(left: Monomial, right: Monomial) -> Monomial:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Where one order of growth is smaller than, equal to, larger than another.
+    """Regions where one order of growth is smaller than, equal to, or larger than another.
 
     Attributes:
         smaller: Convex regions in which the first is smaller (better, for an upper bound).
@@ -113,7 +113,7 @@ class Comparison:
 
 
 def _edges(pairs: Iterable[tuple[Cone, Cone]], space: Space) -> tuple[str, ...]:
-    """Where cones meet in more than an edge of a common hyperplane, as equations in n, d, ε, ..."""
+    """Return the common facets of cones, as equations in n, d, ε, ..."""
 
     def touch(first: Cone, second: Cone, facet: tuple[int, ...]) -> bool:
         both = ((first, second), (second, first))
@@ -131,7 +131,7 @@ def _edges(pairs: Iterable[tuple[Cone, Cone]], space: Space) -> tuple[str, ...]:
 def compare(
     first: Order | Restricted, second: Order | Restricted, space: Space | None = None, within: Cone | None = None
 ) -> Comparison:
-    """Where the first order of growth is smaller than the second, as far as both hold.
+    """Return where the first order of growth is smaller than the second, as far as both hold.
 
     >>> from sympy import sqrt
     >>> from dpbounds.expressions.symbols import dataset_size as n, dimension as d, epsilon
@@ -157,7 +157,7 @@ def compare(
 
 
 class Verdict(StrEnum):
-    """How far the best result of a region is from what is possible, up to constants and logarithms."""
+    """Distance of the best result of a region from the lower bound, up to constants and logarithms."""
 
     TIGHT = "tight"
     GAP = "gap"
@@ -169,7 +169,7 @@ class Regime(Displayed):
     """A region with its best results.
 
     Attributes:
-        space: What the region is a cone of.
+        space: The space of the region.
         best: Names of the results that are best there, up to logarithms; more than one is a tie.
         by_logarithms: Those of ``best`` whose powers of logarithms are smallest; none where print hides some of them.
         floor: The largest lower bound there, if one is known.
@@ -188,17 +188,17 @@ class Regime(Displayed):
 
     @property
     def pure_gap(self) -> Monomial | None:
-        """How far the best ε-DP result is from the lower bound for ε-DP, up to logarithms."""
+        """Ratio of the best ε-DP result to the lower bound for ε-DP, up to logarithms."""
         return None if self.pure_floor is None else self.value / self.pure_floor
 
     @property
     def gap(self) -> Monomial | None:
-        """How far the best result is from the lower bound, up to logarithms: 1 if nothing is left to gain."""
+        """Ratio of the best result to the lower bound, up to logarithms: 1 if it is tight."""
         return None if self.floor is None else self.value / self.floor
 
     @property
     def verdict(self) -> Verdict:
-        """Tight, a gap of so much (``gap``), or open."""
+        """Tight, a gap of a given size (``gap``), or open."""
         return _verdict(self.gap)
 
     @property
@@ -244,7 +244,7 @@ class Regimes(tuple[Regime, ...]):
     """The regions that fill a space, which a notebook shows as a table.
 
     Attributes:
-        space: What the regions are cones of.
+        space: The space of the regions.
     """
 
     space: Space
@@ -310,7 +310,7 @@ def regimes(
 
 
 def by_winner(found: Regimes) -> Regimes:
-    """Return the same regions whatever the lower bounds in them: who wins with what."""
+    """Return the same regions without their lower bounds: the best results and their orders."""
     return _in_order([replace(one, floor=None, pure_floor=None) for one in found], found.space)
 
 
@@ -431,6 +431,6 @@ def _fewest_logarithms(cell: _Cell, named: Mapping[str, Order]) -> tuple[str, ..
 
 
 def boundaries(found: Sequence[Regime], space: Space) -> tuple[str, ...]:
-    """Where the winner changes, as equations in n, d, ε, ..."""
+    """Return the boundaries between winners, as equations in n, d, ε, ..."""
     changes = ((one.cone, other.cone) for one, other in combinations(found, 2) if one.best != other.best)
     return _edges(changes, space)

@@ -35,7 +35,7 @@ class Limits:
     memory: int | None = None
 
     def steps_of(self, theorem: Theorem, given: Mapping[str, Fraction]) -> int | None:
-        """How many steps a statement's algorithm may take, as far as that is known before it is tuned."""
+        """Return the largest number of steps of a statement's algorithm, as far as it is known before tuning."""
         if self.gradients is None:
             return self.steps
         affordable = max(1, self.gradients // int(given["dataset_size"] * gradients_per_record(theorem)))
@@ -58,7 +58,7 @@ def settle(
     budget: Budget,
     searched: Freedom,
 ) -> tuple[Tied | None, Settled, Evaluation, tuple[float, ...]]:
-    """What a statement spends and promises: at what it prescribes, and at the best that is found of what is free.
+    """Return the privacy and the bound of a statement: at prescribed values, and at the best free ones that are found.
 
     The search needs a ρ, and the ρ that is kept depends on what is found: where it is less than was thought, once more.
 
@@ -94,14 +94,14 @@ def _held(theorem: Theorem, known: Mapping[str, Fraction], budget: Budget) -> Ti
 
 
 def free_symbols(theorem: Theorem, part: Bound, given: Mapping[str, Fraction]) -> tuple[Symbol, ...]:
-    """What the statement leaves free of all that its bound and its conditions speak of."""
+    """Return the quantities of the bound and its conditions that the statement leaves free."""
     conditions = (*theorem.conditions, *part.conditions)
     occurring = part.expression.free_symbols.union(*(one.symbols for one in conditions))
     return freedom(theorem, occurring, given)
 
 
 def tuned_within(theorem: Theorem, part: Bound, values: Mapping[str, Fraction], where: Freedom) -> Tuned:
-    """Good values of what is free, at which every condition holds and no limit is passed; else ``Unfit``."""
+    """Return good values of the free quantities, at which every condition and limit holds; else raise ``Unfit``."""
     conditions = [one.holds for one in (*theorem.conditions, *part.conditions)]
     goal = part.expression
     if theorem.reaches is not None:
@@ -126,13 +126,13 @@ def counting(theorem: Theorem, name: str) -> Bound | None:
 
 
 def counted(theorem: Theorem, name: str, settled: Settled) -> int | None:
-    """That bound's value, rounded down; None where the statement does not count."""
+    """Return that bound's value, rounded down; None if the statement does not bound a number."""
     bound = counting(theorem, name)
     return None if bound is None else math.floor(value_of(bound.expression, settled.values).exact_upper)
 
 
 def promised(theorem: Theorem, found: Evaluation, settled: Settled) -> Enclosure | None:
-    """What a statement bounds: for a number of records, the α at which it is enough; None where it is not."""
+    """Return the bounded value: for a number of records, the α at which it suffices; None if it does not."""
     if theorem.reaches is None:
         return found.value
     enough = found.value.exact_upper <= settled.values[records.name]

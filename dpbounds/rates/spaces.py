@@ -1,4 +1,4 @@
-"""Which quantities grow, and how they are tied: the logarithmic axes on which orders of growth are compared."""
+"""Logarithmic axes on which orders of growth are compared: the quantities that grow, and their relations."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Form = tuple[Fraction, ...]
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Axes, and what is true of every point.
+    """Axes, and the inequalities that hold everywhere.
 
     Attributes:
         axes: The free quantities; a point holds their logarithms.
@@ -96,15 +96,15 @@ class Space:
         return left, sign, right
 
     def reduced(self, monomial: Monomial) -> Monomial:
-        """In the axes alone: tied quantities replaced, constants and logarithms dropped."""
+        """Return the order in the axes alone: tied quantities replaced, constants and logarithms dropped."""
         return Monomial.of(dict(zip(self.axes, self.form(monomial), strict=True)))
 
     def inequalities(self, cone: Cone) -> tuple[str, ...]:
-        """What describes a cone, less what is true everywhere."""
+        """Return the inequalities of a cone, without those that hold everywhere."""
         return tuple(map(self.inequality, self.facets(cone)))
 
     def facets(self, cone: Cone) -> tuple[Vector, ...]:
-        """The normals of what describes a cone, less those of what is true everywhere."""
+        """Return the normals of a cone's inequalities, without those that hold everywhere."""
         known = {primitive(self.form(one)) for one in self.at_least_one}
         return tuple(sorted(cone.facets - known, reverse=True))
 

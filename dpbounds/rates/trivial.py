@@ -46,7 +46,7 @@ def _trivially(metric: Metric) -> tuple[tuple[Expr, str], ...]:
 
 
 def trivial_bounds(metric: Metric, given: Mapping[str, Fraction]) -> tuple[Trivial, ...]:
-    """What bounds the metric without any algorithm, the smallest first, as far as the numbers given suffice."""
+    """Return bounds that hold without any algorithm, the smallest first, as far as the given numbers suffice."""
     found = [
         Trivial(value_of(formula, given, digits=DIGITS), reason)
         for formula, reason in _trivially(metric)
@@ -56,7 +56,7 @@ def trivial_bounds(metric: Metric, given: Mapping[str, Fraction]) -> tuple[Trivi
 
 
 def no_floor(theorem: Theorem, part: Part, given: Mapping[str, Fraction]) -> str:
-    """Why a lower bound says nothing about numbers; empty if it does.
+    """Return why a lower bound has no numerical value; empty if it has one.
 
     It may hide what decides how large it is. Or its problems may be others: where constants that it does not name bound
     the metric by less than those that it names, its worst problems need not be among those that are asked about.

@@ -33,9 +33,9 @@ _FEW_AXES, _MORE_POINTS = 4, 20_000  # where there are more axes, descents end e
 _STARTS_PER_AXIS = 3
 _WIDE = 14.0  # powers of e around the natural scale of a quantity, where a search begins
 _FARTHEST = 230.0  # and where it ends: beyond, floating point does not reach
-_NEAR_AN_END = 0.5  # so near to an end of an axis the best may lie beyond it
-_GAIN = 1e-4  # of the logarithm of the goal, for which a search goes on beyond an end
-_STEP = 1e-6  # of a derivative, in logarithms
+_NEAR_AN_END = 0.5  # distance from an end of an axis, beyond which the best value may lie
+_GAIN = 1e-4  # gain in the logarithm of the goal for which a search goes on beyond an end
+_STEP = 1e-6  # step of a derivative, in logarithms
 _HUGE = 10**101
 _NOWHERE = 1e3  # the logarithm of a bound that is not defined
 
@@ -50,7 +50,7 @@ class Axis:
         most: The largest value of what is a whole number, at least 1; 0 for others.
         below: Whether there are values below that of ``low``, of which the logarithm is as fine as elsewhere.
         above: The same for ``high``.
-        domain: Of the values, exactly: one that is rounded to few digits may fall on an end.
+        domain: The exact domain of the values: a value that is rounded to few digits may fall on an end.
     """
 
     low: float
@@ -80,7 +80,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What is made small, in which parameters.
+    """The goal of a minimisation, and its parameters.
 
     Attributes:
         of_values: From values (a row for each parameter) to the logarithm of what is made small and, for each
@@ -96,7 +96,7 @@ class Search:
         return self.of_values(np.array([axis.value(each) for axis, each in zip(self.axes, points.T, strict=True)]))
 
     def presses(self, point: _Array) -> bool:
-        """Whether the best may lie beyond what is searched."""
+        """Whether the best value may lie beyond the searched range."""
         return any(axis.presses(float(each)) for axis, each in zip(self.axes, point, strict=True))
 
     def around(self, point: _Array) -> Search:
@@ -118,7 +118,7 @@ class Tuned:
 
 
 def freedom(theorem: Theorem, symbols: set[Symbol], given: Mapping[str, Any]) -> tuple[Symbol, ...]:
-    """Of what a statement leaves free, that on which some symbols depend after all that it prescribes."""
+    """Return the free quantities on which some symbols depend, after all prescriptions."""
     declared = [one for one in theorem.free if one.name not in given]
     if not declared:
         return ()
@@ -132,7 +132,7 @@ def freedom(theorem: Theorem, symbols: set[Symbol], given: Mapping[str, Any]) ->
 
 
 def inlined(theorem: Theorem, formula: Expr, given: Mapping[str, Any]) -> Expr:
-    """A formula in what is given and what is free: with all else that the statement prescribes put in."""
+    """Return a formula in given and free quantities, with all prescriptions inserted."""
     return _inlined(formula, _without(prescriptions(theorem), {*given, *(one.name for one in theorem.free)}))
 
 
@@ -144,13 +144,13 @@ def search(
     values: Mapping[str, Fraction],
     most_steps: int | None,
 ) -> Search:
-    """What is to be searched at given numbers.
+    """Return the search for given numbers.
 
     Args:
         theorem: The statement, for what it prescribes.
-        goal: What is made small.
-        conditions: What must hold.
-        free: What may be chosen.
+        goal: The quantity to minimise.
+        conditions: The conditions.
+        free: The free quantities.
         values: Numbers for all else.
         most_steps: The largest number of steps.
 
@@ -186,8 +186,8 @@ def tuned(where: Search, near: Sequence[float] | None = None) -> Tuned | None:
     """The parameters at which the goal is least, as far as the search finds them; None where none satisfies all.
 
     Args:
-        where: What is searched.
-        near: Where to begin, too; by default only at the best of many points that are spread over all that is allowed.
+        where: The searched ranges.
+        near: A further starting point; by default only the best of many points in the allowed range.
     """
     if near is not None and where.presses(np.array(near)):
         where = where.around(np.array(near))
@@ -349,7 +349,7 @@ def _axis(record: Quantity, values: Mapping[str, Fraction], most: int | None) ->
         return Axis(0.0, math.log(most), np.exp, most, domain=domain)
     if domain.upper is not None:
         low, high = float(domain.lower or 0), float(domain.upper)
-        # near its upper end floating point is coarse; near a lower end that is not 0, too
+        # near its upper bound floating point is coarse; near a lower bound that is not 0, too
         return Axis(
             -_WIDE, _WIDE, lambda point: low + (high - low) / (1 + np.exp(-point)), below=low == 0, domain=domain
         )
@@ -424,7 +424,7 @@ _BROADCAST = {
 
 
 def _uncompared(formula: Expr) -> Expr:
-    """With other names for Min and Max, whose sides SymPy compares whenever something is put into them."""
+    """Rename Min and Max, whose sides SymPy compares at every substitution."""
     return formula.replace(Min, _LEAST).replace(Max, _LARGEST)
 
 

@@ -1,4 +1,4 @@
-"""Curves with intervals: what an experiment measured beside what a statement promises."""
+"""Curves with intervals: measurements of an experiment, with the claim of a statement."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Line:
     """One line of a picture.
 
     Attributes:
-        x: Where, shape (K,).
-        low: Lower ends of an interval, shape (K,), or empty.
+        x: The positions, shape (K,).
+        low: Lower endpoints of intervals, shape (K,), or empty.
         promised: Whether this is what a statement says of the curve before it: in its colour, thin and dashed, and
             where it has few points with its mark, hollow.
         level: Whether it belongs to no curve, such as a budget: grey and dashed.

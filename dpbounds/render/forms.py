@@ -1,4 +1,4 @@
-"""A table in the form that is asked for."""
+"""Tables in the requested format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals below one another: what is known of each row lies between a mark and the end of a line."""
+"""Pictures of intervals below one another, each from a mark to the end of a line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """One row, from what was found (a dot) to what bounds it (a bar across the line).
+    """One row, from the measured value (a dot) to its bound (a bar across the line).
 
     Attributes:
         broken: Whether the dot lies on the wrong side: drawn as a cross.

@@ -31,13 +31,13 @@ _SHORT = {"Theorem": "Thm.", "Corollary": "Cor.", "Lemma": "Lem.", "Proposition"
 
 
 def as_latex(table: Table) -> str:
-    """As a fragment of a document, which says in its first line which packages it needs."""
+    """Return a fragment of a document, whose first line lists the packages that it needs."""
     chosen = _chosen(table)
     return "\n".join(_in_full(min((_sheet(chosen, ticks) for ticks in (True, False)), key=_size))) + "\n"
 
 
 def bibliography_of(tables: Iterable[Table]) -> str:
-    """The BibTeX entries of all that some tables cite, in the order of their keys."""
+    """Return the BibTeX entries of all citations of some tables, in the order of their keys."""
     cells = (cell for table in tables for row in table.rows for cell in row)
     papers = {cell.paper for cell in cells if isinstance(cell, Id)} & set(references())
     return "\n".join(bibtex(paper) for paper in sorted(papers, key=_key))
@@ -52,7 +52,7 @@ class _Sheet:
 
     Attributes:
         cells: LaTeX, row by row.
-        flexible: Which columns may be broken into lines.
+        flexible: The columns that may be broken into lines.
     """
 
     table: Table
@@ -178,7 +178,7 @@ def _letter_of(place: int) -> str:
 
 
 def _letters(table: Table) -> str:
-    """What the letters mean that occur, in the order of the symbol table, each paper's own after them."""
+    """Return the meaning of the letters that occur, in the order of the symbol table, then of each paper."""
     found: dict[str, str] = {}
     order = {record.symbol: place for place, record in enumerate(QUANTITIES)}
     meant: dict[object, tuple[str, str]] = {record.symbol: (record.latex, record.meaning) for record in QUANTITIES}
@@ -233,7 +233,7 @@ _CASES = re.compile(r"(\\begin\{cases\}.*?\\end\{cases\})")
 
 
 def _breakable(formula: str, *, within_brackets: bool = False) -> str:
-    """With places between factors at which TeX may break a line if need be."""
+    """Return the formula with places between factors at which TeX may break a line."""
     pieces = _CASES.split(formula)
     shown, cases = "\N{EM SPACE}".join(pieces[::2]), iter(pieces[1::2])
     brackets = 0
@@ -395,7 +395,7 @@ def _shares(sheet: _Sheet) -> tuple[float | None, ...]:
 
 
 def _splits(total: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """All ways to write a whole number as a sum of so many."""
+    """Yield all ways to write a whole number as a sum of ``parts`` numbers."""
     if parts == 1:
         yield (total,)
         return
@@ -431,7 +431,7 @@ def _pieces(cell: str) -> list[str]:
 
 
 def _depths(text: str) -> Iterator[int]:
-    """How many braces are open at each letter; those that are printed do not count."""
+    """Yield the number of open braces at each letter; printed ones do not count."""
     depth = 0
     for place, letter in enumerate(text):
         if text[max(place - 1, 0)] != "\\":

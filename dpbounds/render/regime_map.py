@@ -29,11 +29,11 @@ def regime_map(
     """Draw regions with exact boundaries.
 
     Args:
-        regimes: What ``rates.regimes`` found in the space of n, d and ε.
+        regimes: The result of ``rates.regimes`` in the space of n, d and ε.
         space: That space.
         title: Above the map.
-        names: What a winner is called in the legend, by id.
-        largest: Where the map ends: the largest a and b.
+        names: The names of winners in the legend, by id.
+        largest: The ends of the map: the largest a and b.
     """
     called = names or {}
     figure, (axes,) = canvas(8, 6.2)
@@ -89,7 +89,7 @@ def _mathematics(letters: str) -> str:
 
 
 def _area(corners: Sequence[Point]) -> Fraction:
-    """Of a convex polygon, twice (Gauss's formula)."""
+    """Return twice the area of a convex polygon (Gauss's formula)."""
     turns = zip(corners, (*corners[1:], corners[0]), strict=True)
     return abs(sum((a * d - b * c for (a, b), (c, d) in turns), Fraction(0)))
 

@@ -41,7 +41,7 @@ dt { font-weight: 600; } dd { margin: 0 0 0.6rem; }
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An SVG document, and what it shows in words."""
+    """An SVG document, and its description in words."""
 
     svg: str
     caption: str
@@ -57,7 +57,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A question, and what answers it: paragraphs, named values, a list, a table, pictures, commands, in this order."""
+    """A question and its answer: paragraphs, named values, a list, a table, pictures, commands, in this order."""
 
     question: str
     paragraphs: tuple[str, ...] = ()
@@ -71,10 +71,10 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What one page says.
+    """The content of one page.
 
     Attributes:
-        kind: What it is about, in two words.
+        kind: The subject, in two words.
         verdict: One sentence, without a full stop.
         holds: Whether that is good news; None where there is nothing to be judged.
     """
@@ -87,7 +87,7 @@ class Report:
 
 
 def page(report: Report) -> str:
-    """The report as HTML; all text is escaped, and pictures stand in the page."""
+    """Return the report as HTML; all text is escaped, and pictures are part of the page."""
     tone = {True: ' class="good"', False: ' class="bad"', None: ""}[report.holds]
     body = "\n".join(_section(one) for one in report.sections)
     return (

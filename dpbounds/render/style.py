@@ -1,4 +1,4 @@
-"""How every picture looks: colours that survive colour blindness, dashes and marks that survive grey print."""
+"""Style of pictures: colours that survive colour blindness, dashes and marks that survive grey print."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ def canvas(
     Args:
         width: In inches.
         height: In inches.
-        columns: How many axes.
+        columns: The number of axes.
         title: Above all of them.
-        caption: Below all of them; it also stands in the file, for those who cannot see it.
+        caption: Below all of them; it is also in the file, for screen readers.
         share_y: Whether they share the axis upwards.
     """
     from matplotlib import rc_context
@@ -92,12 +92,12 @@ def titled(axes: Axes, text: str) -> None:
 
 
 def keyed(axes: Axes) -> None:
-    """What each line is, readable where lines pass behind it."""
+    """Add a legend of the lines, readable where lines pass behind it."""
     axes.legend(frameon=True, framealpha=0.85, edgecolor="none", facecolor="white", fontsize=9)
 
 
 def keyed_below(figure: Figure, columns: int) -> None:
-    """What each line is, once for all axes, below them and their caption: for more lines than leave room inside."""
+    """Add one legend for all axes, below them and their caption: for lines that need more room."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     caption = figure.get_supxlabel()
     wide = figure.get_figwidth()

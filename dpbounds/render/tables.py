@@ -48,7 +48,7 @@ class Formula:
         return text
 
     def in_print(self, *, roots_of_sums: bool = True) -> str:
-        """As papers write it in a line, without dollar signs; roots of sums, which no line breaks, maybe as powers."""
+        """Return the formula as in papers, in a line, without dollar signs; roots of sums maybe as powers."""
         from dpbounds.theorems.paper_style import in_a_line
 
         if not self.order:
@@ -58,7 +58,7 @@ class Formula:
         return (rf"\tilde{{{self.bounding}}}" if self.logs_hidden else self.bounding) + text.join(size)
 
     def plain(self) -> str:
-        """In one line of Unicode."""
+        """Return the cell as one line of Unicode."""
         text = inline(self.expression, self.local)
         return f"{'Õ' if self.logs_hidden else 'O'}({text})" if self.order else text
 
@@ -86,8 +86,8 @@ class Id:
 
     Attributes:
         paper: In LaTeX it is cited instead, by author and year, with its item.
-        item: What of the paper, such as "Theorem 2".
-        own: It stands in a file of one's own.
+        item: The item of the paper, such as "Theorem 2".
+        own: Whether it is in your own file.
     """
 
     text: str
@@ -112,7 +112,7 @@ class Assumed:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is known of a statement: a footnote in LaTeX, which says more (nothing of what is proven)."""
+    """The status of a statement: a footnote in LaTeX with more detail (none if proven)."""
 
     text: str
     footnote: str = ""
@@ -135,11 +135,11 @@ class Table:
     Attributes:
         rows: One cell per column; None where there is nothing to say.
         preface: Sentences before it: what is compared, at which values, with which command it was made.
-        groups: In LaTeX the rows of one group stand together under its name; none, or one for each row.
-        in_print: The columns that LaTeX shows if nobody chooses others; all, if none are named.
+        groups: In LaTeX the rows of one group are together under its name; none, or one for each row.
+        in_print: The columns that LaTeX shows by default; all, if none are named.
         notes_in_print: Footnotes in LaTeX, for readers of a paper.
         sorted: By their values, which LaTeX keeps; otherwise by year there.
-        chosen: Whether ``in_print`` was chosen by somebody, for all forms.
+        chosen: Whether ``in_print`` was chosen by the user, for all forms.
     """
 
     name: str
@@ -164,7 +164,7 @@ class Table:
         return as_html(self)
 
     def with_columns(self, names: Iterable[str]) -> Table:
-        """Those columns alone, in that order; LaTeX still says in footnotes what is known of a statement.
+        """Return the table with those columns alone, in that order; LaTeX still has footnotes on the status.
 
         Raises:
             InvalidValue: There is none of that name.
@@ -178,7 +178,7 @@ class Table:
 
     @property
     def columns_shown(self) -> Table:
-        """As Markdown, HTML and CSV show it: the columns that somebody chose, else all."""
+        """The table as Markdown, HTML and CSV show it: the chosen columns, else all."""
         if not self.chosen:
             return self
         places = [self.columns.index(name) for name in self.in_print]
@@ -186,7 +186,7 @@ class Table:
         return replace(self, columns=self.in_print, rows=rows, chosen=False)
 
     def with_rows(self, patterns: Iterable[str]) -> Table:
-        """The rows whose first cell fits one of some patterns such as ``lowy-*``; and those of a file of one's own.
+        """Return the rows whose first cell fits one of some patterns such as ``lowy-*``; and the user's own rows.
 
         Raises:
             InvalidValue: A pattern fits no row.
@@ -206,7 +206,7 @@ class Table:
         )
 
     def with_letters(self, quantities: Iterable[Quantity]) -> Table:
-        """With other letters for some quantities.
+        """Return the table with other letters for some quantities.
 
         Raises:
             InvalidValue: Two quantities that occur would have one letter.
@@ -245,7 +245,7 @@ def _lettered(cell: TableCell, chosen: tuple[Quantity, ...]) -> TableCell:
 
 
 def as_markdown(table: Table) -> str:
-    """As a section; hosts that render Markdown render the formulas, too."""
+    """Return the table as a section; hosts that render Markdown render the formulas, too."""
     lines = [f"# {table.title}", "", *_paragraphs(table.preface)]
     lines.append("| " + " | ".join(map(_escaped, table.columns)) + " |")
     lines.append("| " + " | ".join("---" for _ in table.columns) + " |")
@@ -291,7 +291,7 @@ def _words(cell: str | Conditions | Assumed | Standing | Missing) -> str:
 
 
 def as_html(table: Table) -> str:
-    """As a page that stands alone; formulas are MathML, which browsers show without any script."""
+    """Return the table as a separate page; formulas are MathML, which browsers show without scripts."""
     head = "".join(f"<th>{html.escape(column)}</th>" for column in table.columns)
     rows = "\n".join("<tr>" + "".join(f"<td>{_html_cell(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
     preface = "".join(f"<p>{_html_text(sentence)}</p>\n" for sentence in table.preface)

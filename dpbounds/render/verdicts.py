@@ -1,4 +1,4 @@
-"""Pictures of verdicts: a line of measured intervals per check, with the promise across them."""
+"""Pictures of verdicts: a line of measured intervals per check, with the claim across them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Found:
     """One check.
 
     Attributes:
-        low: Of the interval of what was measured.
+        low: Lower bound of the measured interval.
         mean: Inside of it.
         high: Its other end.
         verdict: "holds", "compatible" (a hollow square), "undecided" (a hollow dot) or "fails" (a cross).
@@ -40,7 +40,7 @@ class Found:
 
 
 def verdicts(ratios: Sequence[Found], differences: Sequence[Found], caption: str) -> Figure:
-    """Draw measured over promised (all greater than 0), and measured less promised, from top to bottom.
+    """Draw measured over claimed values (all greater than 0), or their difference, from top to bottom.
 
     One of the two is not empty.
     """

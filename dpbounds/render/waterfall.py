@@ -45,7 +45,7 @@ def waterfall(title: str, bars: Sequence[Bar], x_label: str) -> Figure:
     axes.set_yticks(range(len(bars)), [bar.label for bar in bars], fontsize=9)
     axes.invert_yaxis()
     ends = [end for bar in bars for end in (bar.left, bar.right)]
-    room = (max(ends) / min(ends)) ** 0.08  # for the lines at both ends, and for the last factor
+    room = (max(ends) / min(ends)) ** 0.08  # for the lines at both endpoints, and for the last factor
     axes.set_xlim(min(ends) / room, max(ends) * room)
     plain_decades(axes.xaxis)
     axes.set_xlabel(x_label)

@@ -1,8 +1,7 @@
-"""The language of statements, and what judges them; the statements themselves are in ``dpbounds.papers``.
+"""The language of theorems, and their checks; the theorems themselves are in ``dpbounds.papers``.
 
-``language.py`` is what a statement's file imports. ``vocabulary.py``, ``parts.py`` and ``record.py`` say what a
-statement is, ``quantities.py`` and ``assumptions.py`` what it speaks of, ``index.py`` and ``registry.py`` where it is
-found, ``evaluation.py`` what it amounts to, ``spending.py`` what its algorithm really spends, ``monotonicity.py`` in
-what it rises or falls, ``standing.py`` what is known of it, ``checking.py`` what every statement must satisfy,
-``wording.py`` how it is told.
+A statement's file imports ``language.py``. ``vocabulary.py``, ``parts.py`` and ``record.py`` define statements,
+``quantities.py`` and ``assumptions.py`` their terms; ``index.py`` and ``registry.py`` find them, ``evaluation.py``
+evaluates them, ``spending.py`` computes the privacy of their algorithms, ``monotonicity.py`` the directions in which
+they grow, and ``standing.py`` their status; ``checking.py`` checks them, and ``wording.py`` prints them.
 """

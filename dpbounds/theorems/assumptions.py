@@ -24,9 +24,9 @@ class Assumption:
     """One named assumption.
 
     Attributes:
-        text: What it says, and why it gives what it implies.
+        text: The assumption, and the reason for its implications.
         stronger_than: Assumptions that follow at once.
-        asks: What of a ``Witness`` proves it: a constant that is not None, or a question.
+        asks: The property of a ``Witness`` that proves it: a constant that is not None, or a question.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What every statement must satisfy, in the library or in a file of your own: defects, in words.
+"""Checks of every statement, in the library or in a file of your own: defects, in words.
 
 Formulas hold exact rationals and known quantities only; they scale as their unit says (F -> cF, w -> sw, every record
 repeated); what is declared monotone is so at random points; what print hides and what was put back agree; some problem
@@ -30,7 +30,7 @@ _ATTEMPTS = 4000
 
 
 def defects(theorem: Theorem) -> tuple[str, ...]:
-    """Describe the defects of a statement as a record; nothing if it is sound."""
+    """Describe the defects of a statement as a record; empty if it is sound."""
     return tuple(_defects(theorem))
 
 
@@ -148,7 +148,7 @@ def _value(expression: Expr, point: Mapping[str, Any]) -> Enclosure | None:
 
 
 def drawn(draw: random.Random, domain: Domain) -> Fraction:
-    """As ``units.drawn``, over more orders of magnitude, and down to the least whole number."""
+    """Draw a number as ``units.drawn`` does, over more orders of magnitude, and down to the least whole number."""
     if domain.lower is not None and domain.upper is not None and not domain.whole and draw.random() < 0.5:
         share = Fraction(draw.randint(1, 996), 997 * 10 ** draw.randint(1, 6))
         return domain.lower + (domain.upper - domain.lower) * share

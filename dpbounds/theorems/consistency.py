@@ -1,4 +1,4 @@
-"""Whether what is assumed can be true: assumptions that exclude each other, witnesses, and numbers that cannot be.
+"""Consistency of assumptions: contradictions, witnesses, and impossible constants.
 
 All of it hangs on sets of assumptions, not on statements: a rule is written down once, and holds for every statement
 that assumes at least what it asks for.
@@ -25,7 +25,7 @@ Assumed = tuple[Assumption, ...]
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """Assumptions that only constants satisfy together, or nothing does; and a proof in one sentence."""
+    """Assumptions that only constant functions, or none, satisfy together; with a proof in one sentence."""
 
     together: Assumed
     because: str
@@ -52,12 +52,12 @@ CONTRADICTIONS: tuple[Contradiction, ...] = (
 
 
 def contradiction(assumed: Assumed) -> Contradiction | None:
-    """The first rule that says that nothing but constants satisfies all of them."""
+    """Return the first rule by which only constant functions satisfy all of them."""
     return next((rule for rule in CONTRADICTIONS if follow(assumed, rule.together)), None)
 
 
 def all_implied(assumed: Assumed) -> Assumed:
-    """The assumptions and whatever follows from them, each once."""
+    """Return the assumptions and all their consequences, each once."""
     found: dict[Assumption, None] = {}
     for one in assumed:
         found |= dict.fromkeys((one, *all_implied(one.stronger_than)))
@@ -65,7 +65,7 @@ def all_implied(assumed: Assumed) -> Assumed:
 
 
 def satisfies(witness: Witness, assumed: Assumed) -> bool:
-    """Whether a problem is proven to satisfy all of them, and whatever follows, without being constant."""
+    """Return whether a problem is proven to satisfy all of them and their consequences, without being constant."""
     return not witness.is_constant() and all(one.holds_for(witness) for one in all_implied(assumed))
 
 
@@ -89,7 +89,7 @@ def defects_of(assumed: Assumed) -> Iterator[str]:
 
 
 def bounds_single_records(assumed: Assumed) -> bool:
-    """Whether what one record alone contributes is bounded, which adding or removing one needs.
+    """Return whether the contribution of one record alone is bounded, as add-or-remove-one requires.
 
     A bound on differences of records says what replacing one can do, and nothing about one that is left out.
     """
@@ -186,7 +186,7 @@ def limits_for(assumed: Assumed) -> tuple[KnownRelation, ...]:
 
 
 def conditions_for(assumed: Assumed, given: Container[str]) -> tuple[Condition, ...]:
-    """Those relations as conditions, where every quantity is given: inputs that no problem has are refused."""
+    """Return those relations as conditions, if every quantity is given: impossible constants are refused."""
     from dpbounds.theorems.parts import Condition
 
     return tuple(

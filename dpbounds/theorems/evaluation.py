@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A condition, what it is for, and whether it holds at the values given.
+    """A condition, its purpose, and whether it holds at the given values.
 
     Attributes:
         holds: Proven or refuted; None where a value that it needs was not given, or at the boundary. Where one of its
             sides is not defined it does not hold.
         missing: The names of those values.
-        undefined: What is not defined, and why; empty where both sides are.
+        undefined: The undefined side, and why; empty if both are defined.
     """
 
     text: str
@@ -45,12 +45,12 @@ class Checked:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Evaluation(Displayed):
-    """What a part of a statement amounts to at some values, and whether the statement applies there.
+    """The value of a part of a statement, and whether the statement applies there.
 
     Attributes:
-        formula_value: A proven enclosure of what the formula comes to, whether or not the statement applies; None where
-            the formula is not defined. Where a condition fails, nothing follows from it.
-        up_to_constant: The formula holds up to a constant that nobody stated: the value is not a bound.
+        formula_value: A proven enclosure of the formula, whether or not the statement applies; None where the formula
+            is not defined. Where a condition fails, nothing follows from it.
+        up_to_constant: The formula holds up to an unstated constant: the value is not a bound.
         conditions: Each condition of the statement and of the part, and what the constants of every problem satisfy
             under its assumptions (``consistency.limits``), where those are given.
     """
@@ -137,7 +137,7 @@ def evaluate(theorem: Theorem, part: str | None, values: Mapping[str, Any], *, d
 
 
 def judge(conditions: Iterable[Condition], values: Mapping[str, Any]) -> tuple[Checked, ...]:
-    """Decide each condition. One of which a side is not defined at the values does not hold."""
+    """Decide each condition. A condition with an undefined side does not hold."""
     return tuple(_judged(condition, values) for condition in conditions)
 
 
@@ -151,7 +151,7 @@ def _judged(condition: Condition, values: Mapping[str, Any]) -> Checked:
 def refusal(
     theorem: Theorem, conditions: Iterable[Condition], judged: Iterable[Checked], values: Mapping[str, Any]
 ) -> InvalidValue | None:
-    """Why values have no answer: the condition that they violate, in the record's words; None where none is violated.
+    """Return the condition that the values violate, in the record's words; None if none is violated.
 
     Of several that fail it is the first that is defined; else the first.
     """

@@ -1,4 +1,4 @@
-"""What a statement's file is written in: one import.
+"""The names that a statement's file uses: one import.
 
 ``q`` holds the quantities of the symbol table (``q.n``, ``q.epsilon``), ``given`` the named assumptions; functions are
 SymPy's.

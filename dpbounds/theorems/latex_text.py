@@ -1,4 +1,4 @@
-"""The words of a statement in LaTeX: what Markdown and Unicode say between formulas, escaped; formulas as they are."""
+"""The text of a statement in LaTeX: Markdown and Unicode between formulas are escaped; formulas stay as they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which quantities a part of a statement rises or falls: derived from its formula, or declared."""
+"""Monotonicity of a part of a statement: derived from its formula, or declared."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def conditions_of(theorem: Theorem, part: Part) -> tuple[Condition, ...]:
-    """What is asked for, and what no problem violates, as far as the formula knows of it."""
+    """Return the conditions of a part, and relations of every problem that concern the formula."""
     known = {symbol.name for symbol in part.expression.free_symbols}
     return (*theorem.conditions, *part.conditions, *conditions_for(theorem.assumptions, known))
 
@@ -29,7 +29,7 @@ def domain_in(theorem: Theorem, symbol: Symbol) -> Domain:
 
 
 def derived(theorem: Theorem, part: Part, symbol: Symbol) -> int | None:
-    """Where the conditions hold: 1 if the part never falls when the quantity grows, -1 if it never rises.
+    """Return, where the conditions hold, 1 if the part never falls when the quantity grows, -1 if it never rises.
 
     Returns:
         0 if it is constant, None if this is not decided.

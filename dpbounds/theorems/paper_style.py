@@ -27,7 +27,7 @@ def in_a_line(
     Args:
         expression: A formula, or a condition.
         local: Quantities whose letters are not, or not to be, those of the symbol table.
-        logarithm: What the natural logarithm is called; inside O(.) its base does not matter.
+        logarithm: The name of the natural logarithm; inside O(.) its base does not matter.
         roots_of_sums: Whether they have a root sign; else they are powers, which may be broken into lines.
 
     >>> from dpbounds.theorems.language import log, q, sqrt
@@ -143,7 +143,7 @@ def _ratio(over: str, under: str) -> str:
 
 
 def _is_one_factor(text: str) -> bool:
-    """Whether a product's text can stand under a slash as it is: no space outside braces and brackets."""
+    """Whether a product's text can be a denominator as it is: no space outside braces and brackets."""
     depth = 0
     for letter in text:
         depth += (letter in "{(") - (letter in "})")

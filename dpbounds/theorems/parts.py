@@ -1,8 +1,8 @@
-"""What a statement is made of: formulas, conditions, a promise of privacy, errata, notes.
+"""The parts of a statement: formulas, conditions, a privacy guarantee, errata, notes.
 
 Formulas are SymPy expressions in the quantities of the symbol table (or of the paper), with exact rationals only. Three
 kinds of numbers are distinguished: a ``Bound`` has explicit constants and can be evaluated and verified; a ``Rate``
-holds up to a constant that nobody stated; a ``Parameter`` is what the statement prescribes.
+holds up to an unstated constant; a ``Parameter`` is prescribed by the statement.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def several(given: _Item | Iterable[_Item], kind: type[_Item]) -> tuple[_Item, .
 
 @attrs.frozen
 class Condition:
-    """A predicate that must hold for a statement to apply, or for a part of it, and what it is for."""
+    """A predicate that must hold for a statement, or a part of it, to apply, and its purpose."""
 
     holds: Boolean | bool
     why: str = ""
@@ -59,7 +59,7 @@ Conditions: TypeAlias = Condition | Iterable[Condition] | Callable[[], Iterable[
 
 
 def conditions(given: Conditions) -> tuple[Condition, ...]:
-    """Conditions, given as one, several, or what a function returns."""
+    """Return conditions, given as one, several, or the result of a function."""
     return several(given() if callable(given) else given, Condition)
 
 
@@ -91,18 +91,18 @@ class Part:
     Quantities are given as symbols, or as one text of names and letters of the symbol table: ``"n epsilon"``.
 
     Attributes:
-        name: How it is asked for: "bound" or "rate", if nothing else is said.
-        unit: How its value scales; a formula that does not scale like this is caught by a test. By default what the
-            name or the metric says (see ``Theorem.usual_unit``).
+        name: The name of the part: "bound" or "rate" by default.
+        unit: The unit of its value; a test finds formulas that scale differently. By default the unit of the name or of
+            the metric (see ``Theorem.usual_unit``).
         bases: The units under whose rescaling it is checked. Without "samples" where log(1/δ) and ε meet in one sum,
             or where sampling from a population is what is bounded.
         increasing_in: Quantities in which the value never falls, where ``monotonicity`` cannot derive that.
         decreasing_in: Quantities in which it never rises, likewise.
-        side: In which direction this part bounds the metric. A part that has a side of its own is compared as a claim
-            of its own; by default the statement's.
-        status: What is known of this part; by default what is known of the statement.
-        relies_on: What this part's proof uses; by default what the statement relies on.
-        assumptions: What this part assumes beyond the statement.
+        side: The direction in which this part bounds the metric. A part with its own side is compared as a separate
+            claim; by default the statement's.
+        status: The status of this part; by default that of the statement.
+        relies_on: The ids that this part's proof uses; by default those of the statement.
+        assumptions: Further assumptions of this part.
         under: The privacy that this part is about, if it is not (ε, δ)-DP: a lower bound for ε-DP binds no others.
     """
 
@@ -136,12 +136,12 @@ class Part:
 
     @property
     def restored_expression(self) -> Expr | None:
-        """The formula with what print hides put back, where that is known."""
+        """The formula with omitted factors restored, if they are known."""
         return getattr(self, "restored", None)
 
     @property
     def is_order(self) -> bool:
-        """Whether the formula holds up to a constant that nobody stated."""
+        """Whether the formula holds up to an unstated constant."""
         return self.kind is Kind.RATE or getattr(self, "up_to_constant", False)
 
 
@@ -173,7 +173,7 @@ class Rate(Part):
 
 @attrs.frozen
 class Parameter(Part):
-    """What a statement prescribes: noise, a number of steps, a step size, a threshold, a radius.
+    """A quantity that the statement prescribes: noise, a number of steps, a step size, a threshold, a radius.
 
     Attributes:
         up_to_constant: Printed as an order of growth.
@@ -208,7 +208,7 @@ class Numbers:
         return Fraction(evaluate(expression, self.values, digits=DIGITS).exact_lower)
 
     def up(self, expression: Expr) -> Fraction:
-        """A formula's value, rounded up: for what costs privacy."""
+        """Return a formula's value, rounded up: for privacy losses."""
         from dpbounds.expressions.evaluation import evaluate
 
         return Fraction(evaluate(expression, self.values, digits=DIGITS).exact_upper)
@@ -221,7 +221,7 @@ class Numbers:
 
 @attrs.frozen
 class Privacy:
-    """What is promised, and the mechanism by which what is really spent can be computed.
+    """The claimed privacy, and the mechanism from which the privacy spent is computed.
 
     Attributes:
         mechanism: Takes the values of all quantities and composes the algorithm's releases, each with its explicit
@@ -249,14 +249,15 @@ class Privacy:
 
 @attrs.frozen(kw_only=True)
 class Erratum:
-    """An erratum of a paper, and how it is known.
+    """An error in a paper, and its evidence.
 
-    One rule tells an erratum from a note. An erratum is what is wrong when print is taken at its word: a claim or a
-    formula that fails somewhere in the range that is given for it, or that displays its constants and does not have
-    the unit of what it bounds; a step of a proof that does not give what is concluded; an account of privacy that
-    does not cover what is released. Everything else is a note: conventions, looseness, damage of the text at hand, what
-    was not read, and slips of the pen by which nobody is misled (a letter, an index, a reference). A logarithm in an
-    order of growth is read as at least 1. A fault is entered once, where it arises; what inherits it is in ``also``.
+    One rule distinguishes an erratum from a note. An erratum is an error in the published version, taken literally: a
+    claim or a formula that fails somewhere in the range that is given for it, or that displays its constants and does
+    not have the unit of what it bounds; a step of a proof that does not give what is concluded; an account of privacy
+    that does not cover what is released. Everything else is a note: conventions, looseness, damage of the text at hand,
+    parts that were not read, and slips that mislead no reader (a letter, an index, a reference). A logarithm in an
+    order of growth is read as at least 1. An error is recorded once, where it arises; the statements that inherit it
+    are in ``also``.
 
     Attributes:
         evidence: The test that derives it or exhibits the example: ``file.py::test``, in the paper's folder

@@ -1,4 +1,4 @@
-"""Where a formula's value lies when each quantity runs through its domain: intervals, rounded outwards.
+"""Ranges of formulas when each quantity runs through its domain: intervals, rounded outwards.
 
 An interval is a set that contains every value of the formula where it is defined as a real number. It may be too
 large, never too small.
@@ -76,7 +76,7 @@ _NONNEGATIVE = Range(Fraction(0), low_open=False)
 
 def _product(one: tuple[End, bool], two: tuple[End, bool]) -> tuple[End, bool]:
     (a, a_open), (b, b_open) = one, two
-    if a == 0 or b == 0:  # 0 times something unbounded is 0, too: the other end tells how large the products become
+    if a == 0 or b == 0:  # 0 times something unbounded is 0, too: the other end bounds the products
         return Fraction(0), (a_open or a != 0) and (b_open or b != 0)
     return a * b, a_open or b_open
 
@@ -170,10 +170,10 @@ def of_domain(domain: Domain) -> Range:
 
 
 class Ranges:
-    """The ranges of formulas, where each quantity runs through its domain and what is known of some formulas holds.
+    """The ranges of formulas, if each quantity runs through its domain and known inequalities hold.
 
     Args:
-        domains: Of every quantity.
+        domains: The domain of every quantity.
         nonnegative: Formulas that are at least 0, each with whether it is never 0.
     """
 
@@ -238,7 +238,7 @@ class Ranges:
 
 
 def _by_assumptions(formula: Any) -> Range:
-    """What SymPy knows from the assumptions on symbols, which follow from their domains."""
+    """Return the range that follows from SymPy's assumptions on symbols, which follow from their domains."""
     if formula.is_positive:
         return POSITIVE
     if formula.is_negative:

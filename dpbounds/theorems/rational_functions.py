@@ -60,7 +60,7 @@ def never_negative(function: FracElement, interval: Interval) -> bool:
     above, below = parts(function)
     if roots(below, interval):
         return False
-    product = above * below  # of the sign of the quotient
+    product = above * below  # has the sign of the quotient
     cuts = [*interval[:1], *(Fraction(str(root.mid().fmpq())) for root in roots(product, interval)), *interval[1:]]
     places = [_between(left, right) for left, right in pairwise(cuts)]
     return all(product(_ratio(place)) >= 0 for place in places)
@@ -104,7 +104,7 @@ def roots(polynomial: fmpq_poly, interval: Interval) -> list[arb]:
     for end in interval:
         while end is not None and rest.degree() > 0 and rest(_ratio(end)) == 0:
             rest = rest / fmpq_poly([-_ratio(end), 1])
-    isolated: Any = rest.numer().complex_roots()  # of an integer polynomial: imaginary parts of real roots are exact
+    isolated: Any = rest.numer().complex_roots()  # for an integer polynomial, imaginary parts of real roots are exact
     found = [root.real for root, _ in isolated if root.imag == 0]
     lower, upper = (None if end is None else arb(_ratio(end)) for end in interval)
     inside = [root for root in found if (lower is None or root > lower) and (upper is None or root < upper)]

@@ -1,4 +1,4 @@
-"""What a statement is: a plain frozen record, one per numbered item of a paper.
+"""Records of statements: plain and frozen, one per numbered item of a paper.
 
 A file of the library holds one ``Theorem`` named ``THEOREM``, written by its paper, which supplies what all of them
 share: ``THEOREM = PAPER.theorem(title="...", ...)``. The id is the name of the file, the claim its docstring. Words may
@@ -66,13 +66,13 @@ _Value = TypeVar("_Value")
 
 @attrs.frozen
 class Paper:
-    """What the statements of one paper share.
+    """The common fields of the statements of one paper.
 
     Attributes:
         id: The part of their ids before the item.
         relation: The neighbouring relation of those that speak of privacy.
-        sampling: How they draw records in each step.
-        read: What of the source was read here.
+        sampling: The sampling scheme of its algorithms.
+        read: The part of the source that was read.
     """
 
     id: str
@@ -109,7 +109,7 @@ class Paper:
         return self._assumed.setdefault(name, Assumption(name, text, stronger_than, holds_for))
 
     def theorem(self, *, bounds: str = "", assumptions: Any = (), **said: Any) -> Theorem:
-        """A statement of this paper; only what is not usual has to be said.
+        """Return a statement of this paper; fields with usual values may be omitted.
 
         The file that calls this gives the id, by its name (``item_of``), and the claim, by its docstring, unless the
         call gives them.
@@ -139,39 +139,39 @@ class Paper:
         return Theorem(source=self, assumptions=assumptions, **fields)
 
     def same_as(self, other: Theorem, **differing: Any) -> Theorem:
-        """A statement that another paper makes, too: its record, but for what is said here or by the file."""
+        """Return a statement that another paper also makes: its record, with the changes given here or by the file."""
         of_file = _said_by_file(sys._getframe(1).f_globals)
         said = {name: value for name, value in of_file.items() if value is not None}
         return attrs.evolve(other, source=self, **{**said, **differing})
 
     def own(self, symbols: set[Symbol]) -> tuple[Quantity, ...]:
-        """The paper's own among some quantities."""
+        """Return those of some quantities that the paper defines."""
         return tuple(record for record in self._own.values() if record.symbol in symbols)
 
 
 @attrs.frozen(kw_only=True)
 class Theorem:
-    """One statement: a claim next to its number.
+    """A statement: a claim with its formulas, conditions and source.
 
     Attributes:
-        source: The paper, which says what is not said here. Without one (a file of your own may do without) only the
-            statement's own words count.
+        source: The paper, whose fields are the defaults. A file of your own may have none; then only its own fields
+            count.
         id: Permanent: ``<paper>/<item as printed>``, ``<...>/explicit`` for our version with constants, ``cited/...``,
             ``dpbounds/<name>``.
         statement: The claim in our words, Markdown with ``$...$``.
-        status: What is known of it, and of each part that does not say otherwise.
+        status: Its status, and that of each part without its own.
         where: Section and page or equation, so that a reader finds it.
-        metric: What is bounded; with ``side`` and ``mode`` in which sense.
-        privacy: What is promised and spent, for an algorithm.
+        metric: The bounded quantity; ``side`` and ``mode`` say in which sense.
+        privacy: The claimed privacy and the mechanism, for an algorithm.
         conditions: Predicates that are checked on evaluation, and reported one by one.
-        side: Upper, if nothing else is said of a metric and a formula that bounds it.
-        read: What of the source was read here.
-        relation: The neighbouring relation of the statement; the paper's, where the statement speaks of privacy.
-        sampling: How records are drawn in each step: "full batch", "Poisson", "fresh batches", ... Likewise.
-        local: Quantities of the paper's that occur.
-        free: Quantities that whoever runs it may choose, within the conditions; where print prescribes one, it is put
-            aside. The planner minimises the bounds over them.
-        reaches: Of a statement about how many records suffice: the metric that is then at most α.
+        side: Upper or lower; upper by default, if there are a metric and a bound.
+        read: The part of the source that was read.
+        relation: The neighbouring relation of the statement; by default the paper's, if the statement is about privacy.
+        sampling: The sampling scheme: "full batch", "Poisson", "fresh batches", ...; by default the paper's.
+        local: Quantities that the paper defines, and that occur.
+        free: Quantities that the user may choose, within the conditions; a published prescription is then ignored. The
+            planner minimises the bounds over them.
+        reaches: For a statement on the sufficient number of records: the metric that is then at most α.
         in_text: The letters (LaTeX) that the claim has for quantities which formulas show by another letter.
         relies_on: Ids of statements that its proof uses and that matter for its status.
         superseded_by: Ids of statements that replace it.
@@ -257,7 +257,7 @@ class Theorem:
             raise InvalidValue("parts", names, "the name of one part only")
 
     def usual_unit(self, part: Part) -> Unit:
-        """How a part's value scales that does not say it.
+        """Return the default unit of a part.
 
         A parameter scales like the quantity whose name it has, a bound like what it bounds. A rate that print gives
         without its constants does not scale.
@@ -296,7 +296,7 @@ class Theorem:
 
     @property
     def number(self) -> str:
-        """The item as a reader would say it: "Theorem 2", "Corollary 4.3, explicit"."""
+        """The item in words: "Theorem 2", "Corollary 4.3, explicit"."""
         return spoken(self.id.removeprefix(self.paper + "/"))
 
     def name_of(self, part: Part) -> str:
@@ -304,7 +304,7 @@ class Theorem:
         return self.id if part is (self.rate or self.bound) else f"{self.id}: {part.name}"
 
     def own_values(self, values: Mapping[str, _Value]) -> dict[str, _Value]:
-        """Those values whose quantities are the symbol table's, or the statement's own."""
+        """Return the values whose quantities are in the symbol table, or are the statement's own."""
         local = {quantity.name for quantity in self.local}
         return {name: value for name, value in values.items() if name in by_name() or name in local}
 
@@ -319,15 +319,15 @@ class Theorem:
         return next((part for part in self.parts if isinstance(part, Rate)), None)
 
     def status_of(self, part: Part) -> Status:
-        """What is known of a part by itself, whatever it rests on (see ``standing``)."""
+        """Return the status of a part by itself, whatever it relies on (see ``standing``)."""
         return part.status or self.status
 
     def side_of(self, part: Part) -> Side | None:
-        """In which direction a part bounds the metric."""
+        """Return the direction in which a part bounds the metric."""
         return part.side or self.side
 
     def foundations_of(self, part: Part) -> tuple[str, ...]:
-        """Ids of what a part's proof uses."""
+        """Return the ids that a part's proof uses."""
         return self.relies_on if part.relies_on is None else part.relies_on
 
     def assumptions_of(self, part: Part) -> tuple[Assumption, ...]:
@@ -335,7 +335,7 @@ class Theorem:
         return (*self.assumptions, *part.assumptions)
 
     def part(self, name: str | None = None) -> Part:
-        """The part of that name; without one the bound, else the rate, else the only part.
+        """Return the part of that name; without a name the bound, else the rate, else the only part.
 
         Raises:
             InvalidValue: There is no such part; the message lists those that exist.
@@ -352,7 +352,7 @@ class Theorem:
         return found
 
     def evaluate(self, part: str | None = None, *, digits: int = 15, **values: Any) -> Evaluation:
-        """The value of a part, with every condition checked.
+        """Return the value of a part, with every condition checked.
 
         >>> import dpbounds as dp
         >>> equation = dp.theorem("tholeti-kalyani-2020/equation-6")
@@ -375,7 +375,7 @@ class Theorem:
 
 
 def spoken(item: str) -> str:
-    """An item as a reader would say it.
+    """Return an item in words.
 
     >>> spoken("theorem-2/explicit"), spoken("lemma-a.4")
     ('Theorem 2, explicit', 'Lemma A.4')
@@ -394,7 +394,7 @@ def _full(source: Paper, item: str) -> str:
 
 
 def _usual(theorem: Theorem, explicit: _Value, field: str, allowed: str) -> _Value:
-    """What a version with constants of a printed statement usually says; any other has to say it itself."""
+    """Return the usual value of a field for a version with constants; any other must be explicit."""
     if theorem.source is None or not theorem.id.endswith(EXPLICIT):
         raise InvalidValue(field, MISSING, allowed)
     return explicit

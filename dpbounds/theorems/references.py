@@ -1,9 +1,8 @@
-"""Where statements come from: BibTeX entries, by paper.
+"""Sources of statements: BibTeX entries, by paper.
 
-``references.bib`` holds one entry per paper; its key is the paper's id without ``cited/``. What is read back is the
-text as it stands there, so that a person can paste it; the parser below only makes sure that it is well formed. It
-reads the plain part of BibTeX that the file uses (values in braces, one entry after the other, ``%`` comments), and
-refuses the rest.
+``references.bib`` holds one entry per paper; its key is the paper's id without ``cited/``. Entries are returned as
+text, to be pasted; the parser below only makes sure that it is well formed. It reads the plain part of BibTeX that the
+file uses (values in braces, one entry after the other, ``%`` comments), and refuses the rest.
 """
 
 from __future__ import annotations
@@ -59,12 +58,12 @@ def parse(text: str) -> tuple[Reference, ...]:
         The entries in the order of the text.
 
     Raises:
-        InvalidValue: The text is not of this form, a key or a field stands twice, a field that the kind requires is
+        InvalidValue: The text is not of this form, a key or a field occurs twice, a field that the kind requires is
             missing; the message says in which line.
 
-    >>> (one,) = parse("@misc{somebody-2020,\n  author = {A. B.},\n  title = {{X} and Y},\n  year = {2020},\n}\n")
+    >>> (one,) = parse("@misc{author-2020,\n  author = {A. B.},\n  title = {{X} and Y},\n  year = {2020},\n}\n")
     >>> one.key, one.fields["title"]
-    ('somebody-2020', '{X} and Y')
+    ('author-2020', '{X} and Y')
     """
     found: dict[str, Reference] = {}
     for reference, start in _entries(text):

@@ -19,7 +19,7 @@ from dpbounds.theorems.record import Theorem
 
 
 def theorem(name: str) -> Theorem:
-    """The statement of that id; or the one in a file, if the name is a path that ends in ``.py``.
+    """Return the statement with that id; or the one in a file, if the name is a path that ends in ``.py``.
 
     Raises:
         InvalidValue: There is none; the message names similar ids.
@@ -77,7 +77,7 @@ def from_file(path: Path) -> Theorem:
 
 
 def own_statements(files: Iterable[str | Path]) -> tuple[Theorem, ...]:
-    """The statements in several files outside the library, to stand beside the library's.
+    """Return the statements in several files outside the library, to be used with the library's.
 
     Raises:
         InvalidValue: One cannot be read, or its id is one of the library's or another file's.
@@ -94,7 +94,7 @@ def own_statements(files: Iterable[str | Path]) -> tuple[Theorem, ...]:
 
 
 def _broken(path: Path, error: BaseException) -> InvalidValue:
-    """What went wrong in a file, and in which of its lines."""
+    """Return the error of a file, with its line."""
     file = str(path.absolute())
     if isinstance(error, SyntaxError) and error.filename == file:
         lines, told = [error.lineno], f"{type(error).__name__}: {error.msg}"
@@ -126,6 +126,6 @@ def write_index() -> None:
 
 
 def index_text() -> str:
-    """What ``index.json`` should hold."""
+    """Return the text of ``index.json``."""
     entries = sorted((Entry.of(one) for one in library()), key=order)
     return json.dumps([asdict(entry) for entry in entries], ensure_ascii=False, indent=0, sort_keys=True) + "\n"

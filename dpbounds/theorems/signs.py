@@ -1,4 +1,4 @@
-"""In which quantities a formula rises or falls, derived from the formula.
+"""Monotonicity of formulas, derived from the formula.
 
 Rules of composition come first, as for convex programs: a sum of rising terms rises, a product of factors whose sizes
 all rise keeps its sign and rises in size, a falling function of what falls rises. They speak of pairs of points, so
@@ -23,7 +23,7 @@ from dpbounds.theorems.ranges import Ranges
 _RISING = (sympy.exp, sympy.log, sympy.ceiling, sympy.floor, sympy.Max, sympy.Min, sympy.erf, sympy.LambertW)
 _FALLING = (sympy.erfc,)
 _SMOOTH = (sympy.Symbol, sympy.Number, sympy.NumberSymbol, sympy.Add, sympy.Mul, sympy.Pow, sympy.exp, sympy.log)
-_MOST_TERMS = 60  # of a derivative that is worth expanding
+_MOST_TERMS = 60  # terms of a derivative that is worth expanding
 
 
 def direction(
@@ -34,7 +34,7 @@ def direction(
     Args:
         formula: The formula.
         symbol: The quantity; the others are fixed.
-        domains: Of every quantity of the formula.
+        domains: The domain of every quantity of the formula.
         nonnegative: Formulas that are at least 0 wherever the formula is asked for, each with whether it is never 0.
 
     >>> from dpbounds.expressions.symbols import dataset_size, delta, domain_of

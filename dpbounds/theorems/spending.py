@@ -1,4 +1,4 @@
-"""What an algorithm as prescribed really spends: its mechanism, from the record, and the certified accountant."""
+"""Privacy spent by an algorithm as prescribed: its mechanism, from the record, and the certified accountant."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _ROUNDING = Fraction(1, 10 ** (DIGITS - 5))
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What is promised, and what is spent.
+    """The claimed privacy, and the privacy spent.
 
     Attributes:
-        spent: The same, certified; its lower end is what the best known attack attains.
+        spent: The same, certified; its lower bound is what the best known attack attains.
     """
 
     claim: Claim
@@ -45,7 +45,7 @@ class Spending:
 
     @property
     def kept(self) -> bool | None:
-        """Whether the promise is kept: proven, refuted, or None.
+        """Whether the claim holds: True if proven, False if refuted, or None.
 
         What is spent was rounded up in the 30th digit of the noise, which is not compared with the promise.
         """
@@ -79,7 +79,7 @@ def composed(theorem: Theorem, privacy: Privacy, numbers: Numbers) -> Mechanism:
 
     Raises:
         InvalidValue: A value is missing.
-        UnsupportedMechanism: What one record contributes is not bounded.
+        UnsupportedMechanism: The contribution of one record is not bounded.
     """
     try:
         mechanism = privacy.mechanism(numbers)

@@ -1,4 +1,4 @@
-"""What is known of a statement together with what it rests on: a proof is no better than the lemmas it uses."""
+"""Status of a statement together with those that it relies on: a proof is no better than its lemmas."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _by_id() -> dict[str, Theorem]:
 
 
 def standing(theorem: Theorem, part: Part | None = None) -> Status:
-    """The own status of a statement or of one of its parts; ``disputed`` if its proof uses what is disputed or false.
+    """Return the own status of a statement or a part; ``disputed`` if its proof uses disputed or false statements.
 
     What is false itself stays false. What relies on a claim whose proof was not checked, while its own proof was, is as
     good as that claim.

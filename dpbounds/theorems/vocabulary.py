@@ -17,7 +17,7 @@ class Word(StrEnum):
 
 
 class Metric(Word):
-    """What is bounded. "Population" quantities are expectations over the records' distribution."""
+    """The bounded quantity. "Population" quantities are expectations over the records' distribution."""
 
     GRADIENT_NORM = "gradient-norm"
     POPULATION_GRADIENT_NORM = "population-gradient-norm"
@@ -29,8 +29,8 @@ class Metric(Word):
     EXCESS_POPULATION_RISK = "excess-population-risk"
     SAMPLE_SIZE = "sample-size"  # how many records suffice
     PRIVACY = "privacy"  # ε, δ, ρ, or the noise that keeps them
-    ESTIMATION_ERROR = "estimation-error"  # of a gradient estimate, a selection, a random matrix
-    COUNT = "count"  # of oracle calls, of steps
+    ESTIMATION_ERROR = "estimation-error"  # error of a gradient estimate, a selection, a random matrix
+    COUNT = "count"  # number of oracle calls, of steps
     GENERALISATION_GAP = "generalisation-gap"
     DISTANCE = "distance"  # between distributions or iterates
     FUNCTIONAL_INEQUALITY = "functional-inequality"  # a constant of one
@@ -38,7 +38,7 @@ class Metric(Word):
 
 
 class Side(Word):
-    """In which direction the statement bounds its metric."""
+    """The direction in which the statement bounds its metric."""
 
     UPPER = "upper"
     LOWER = "lower"
@@ -46,7 +46,7 @@ class Side(Word):
 
 
 class Mode(Word):
-    """In which sense it holds."""
+    """The sense in which it holds."""
 
     EXPECTATION = "expectation"
     PROBABILITY = "probability"
@@ -62,10 +62,10 @@ class Kind(Word):
 
 
 class Read(Word):
-    """What of the source was read here."""
+    """The part of the source that was read."""
 
     FULL_TEXT = "full text"
-    CONVERTED = "converted text"  # of the full text, by a machine: formulas may be garbled
+    CONVERTED = "converted text"  # full text, converted by a machine: formulas may be garbled
     SUMMARY = "summary"  # by others
     ABSTRACT = "abstract only"
     QUOTED = "as quoted by another paper"
@@ -73,21 +73,21 @@ class Read(Word):
 
 
 class Status(Word):
-    """What is known of the statement."""
+    """The status of a statement."""
 
     DEFINITION = "definition"
     PROVED = "proved"  # the proof was read or redone, and nothing is wrong with it that matters
     PROVED_HERE = "proved here"  # the derivation is in this library
     REPAIRED = "repaired"  # as recorded here it holds; as printed it does not, see the errata
     CLAIMED = "claimed"  # the proof was not seen, or not checked
-    CONJECTURED = "conjectured"  # a sketch: nobody has proved it, nobody is known to claim it
+    CONJECTURED = "conjectured"  # a sketch, without a proof or a known claim
     DISPUTED = "disputed"  # a step of the proof is known to fail; the statement itself is neither proved nor refuted
     FALSE = "false"  # as printed it is refuted by an example in the errata
     EMPIRICAL = "empirical"  # a figure or a table of measurements or of other statements
 
 
 class Severity(Word):
-    """How much an erratum matters."""
+    """The severity of an erratum."""
 
     TYPO = "typo"
     HARMLESS = "harmless"
@@ -98,7 +98,7 @@ class Severity(Word):
 
 
 class Claim(Word):
-    """Which kind of privacy is promised, and in which quantities of the symbol table."""
+    """The kind of the claimed privacy, and its quantities in the symbol table."""
 
     APPROXIMATE = "(ε, δ)-DP"
     PURE = "ε-DP"

@@ -1,4 +1,4 @@
-"""Concrete problems that show that what statements assume together can be true: none of them has a constant risk.
+"""Witnesses: problems that satisfy the assumptions of statements together; none has a constant risk.
 
 A witness is a sum of one-dimensional functions over two coordinates, on R² or on the unit l1 or l2 ball. Every
 coordinate w is a rational function of a parameter t, and so is every loss (√(1 + w²) is, with w = (t - 1/t)/2). So
@@ -207,7 +207,7 @@ class Witness:
     # --- what can be asked
 
     def is_constant(self) -> bool:
-        """Whether F is: such a problem witnesses nothing."""
+        """Whether F is constant: such a problem is not a witness."""
         return all(self.slope(risk) == 0 for risk in self.risks)
 
     @cached_property
@@ -320,7 +320,7 @@ class Witness:
         return self.domain is ParameterSpace.SPACE and constant and at(self.regulariser, 0) == 0 < at(weight, 0)
 
     def can_be_chosen(self) -> bool:
-        """What is asked for is a way to sample, to query or to start, which exists for every problem."""
+        """Return True: the assumption is a way to sample, to query or to start, which exists for every problem."""
         return True
 
 

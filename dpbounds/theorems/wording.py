@@ -1,4 +1,4 @@
-"""A statement in words: for a terminal, for a notebook, for a page; formulas in letters, as a colleague would write."""
+"""Statements in words: for a terminal, a notebook or a page; formulas in letters."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def letters_of(theorem: Theorem) -> list[tuple[str, str, str]]:
 
 
 def claim(theorem: Theorem) -> str:
-    """What is bounded, in which sense, for whom, in one line."""
+    """Return the bounded quantity, the sense of the bound and its scope, in one line."""
     words = (
         "" if theorem.metric.value == "none" else str(theorem.metric).replace("-", " "),
         "" if theorem.side is None else _SIDES[theorem.side],
@@ -48,7 +48,7 @@ def claim(theorem: Theorem) -> str:
 
 
 def sense(part: Part) -> str:
-    """Which of the three kinds of numbers a part is, in words."""
+    """Return the kind of number of a part, in words."""
     if isinstance(part, Bound):
         return "bound with explicit constants"
     if isinstance(part, Rate):
@@ -58,7 +58,7 @@ def sense(part: Part) -> str:
 
 
 def _of_its_own(theorem: Theorem, part: Part) -> list[str]:
-    """What is true of a part and not of the statement as a whole."""
+    """Return the properties of a part that the statement as a whole does not have."""
     words = (
         "" if part.status in (None, theorem.status) else str(part.status),
         "" if part.side is None or part.side is theorem.side else _SIDES[part.side],
@@ -101,7 +101,7 @@ def statement_of(theorem: Theorem) -> str:
 
 
 def as_text(theorem: Theorem) -> str:
-    """What a careful colleague would say at a whiteboard."""
+    """Return the statement as text for the terminal."""
     lines = [f"{theorem.number} ({theorem.paper}): {theorem.title}", f"{theorem.id}  [{theorem.status}]", ""]
     lines += [f"Bounds: {claim(theorem)}", ""] if claim(theorem) else []
     lines += _paragraphs(statement_of(theorem))
@@ -130,11 +130,11 @@ def as_text(theorem: Theorem) -> str:
 
 
 def links(theorem: Theorem) -> list[str]:
-    """What the statement rests on, replaces, is replaced by."""
+    """Return the statements that it relies on, replaces, or is replaced by."""
     known = {entry.id: entry.status for entry in listing()}
 
     def told(names: tuple[str, ...]) -> str:
-        """Each with what is known of it: a reader must not be sold a proof that rests on a broken one."""
+        """Return names with their status, so that a proof that relies on a broken one is marked."""
         return ", ".join(f"{name} ({known.get(name, 'not in the library')})" for name in names)
 
     words = (
@@ -199,7 +199,7 @@ def displayed(part: Part, theorem: Theorem) -> str:
 
 
 def as_latex(theorem: Theorem) -> str:
-    """One statement in LaTeX, to paste into a paper; what it needs in the preamble stands first, as a comment."""
+    """Return one statement in LaTeX, to paste into a paper; the required preamble is a comment at the top."""
     lines = [r"% needs \usepackage{amsmath,amssymb} and \newtheorem{theorem}{Theorem}"]
     lines += [rf"\begin{{theorem}}[{{{prose(f'{theorem.number}, {theorem.title}')}}}]", prose(statement_of(theorem))]
     if theorem.assumptions:

@@ -484,11 +484,11 @@ def test_the_statement_says_what_holds_and_what_does_not(fitted):
         "the number of records",
     ):
         assert part in statement
-    assert "classes_ was read off" not in statement
+    assert "classes_ was taken" not in statement
     read = PrivateLinearClassifier(feature_bound=1, steps=2, relation="add-or-remove-one", random_state=None)
     read.fit(X, Y, sample_weight=np.ones(400))
     assert "one record (features, label, weight) is added or removed" in read.privacy_statement_
-    assert "classes_ was read off the labels" in read.privacy_statement_
+    assert "classes_ was taken from the labels" in read.privacy_statement_
     assert "with a seed from the operating system, not kept." in read.privacy_statement_
     assert "conditional" not in read.privacy_statement_
 

@@ -481,7 +481,7 @@ def test_who_takes_a_kind_of_noise_draws_secure_noise_for_the_same_ledger_or_ref
         return
     asked = pretend(monkeypatch)
     if getattr(algorithm, "clipping", None) is not None:  # nor does a norm that adapts know of whole numbers
-        with pytest.raises(UnsupportedMechanism, match="no secure noise"):
+        with pytest.raises(UnsupportedMechanism, match="secure noise"):
             attrs.evolve(algorithm, noise="secure").run(problem, repetitions=1)
         return
     for part in parts:  # not of one kind: refused

@@ -95,7 +95,7 @@ def test_long_work_says_how_long_it_has_run(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True, raising=False)
     with progress.waiting_line(None):
         assert seen.wait(60)
-    assert "computing, 0 s; --time-limit S prints what is proven after S seconds" in shown[0]
+    assert "computing, 0 s; --time-limit S prints the best proven value after S seconds" in shown[0]
     assert shown[-1] == "\r\033[K"
     shown.clear()
     seen.clear()

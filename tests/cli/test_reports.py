@@ -208,7 +208,7 @@ def test_no_finite_epsilon_is_bad_news(reported, ledger):
     found, _ = reported("epsilon", "--ledger", path, "--delta", "1e-6")
     assert found.tones == ["bad"]
     assert "No finite ε is proven at δ = 1e-06" in found.text
-    assert "may tell everything" in found.text
+    assert "may reveal everything" in found.text
 
 
 @pytest.mark.minutes

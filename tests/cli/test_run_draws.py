@@ -296,9 +296,9 @@ def test_a_run_that_was_stopped_goes_on_from_its_checkpoint(own, data, monkeypat
         (("training", "--sampling", "full-batch"), "step_size is missing"),
         (("dp-storm", "--sampling", "shuffled", "--batches", "6"), "take training or dp-sgd"),
         (("dp-ftrl-tree", "--sampling", "full-batch"), "take dp-ftrl --tree"),
-        (("dp-gd", "--release", "last-iterate"), "--release last-iterate is not known to dp-gd"),
+        (("dp-gd", "--release", "last-iterate"), "--release last-iterate is not an option of dp-gd"),
         (("dp-sgd", "--tree", "--participation", "fixed-order", "--separation", "5", "--epochs", "2"), "take dp-ftrl"),
-        (("dp-sgd", "--checkpoint", "c"), "--checkpoint c is not known to dp-sgd"),
+        (("dp-sgd", "--checkpoint", "c"), "--checkpoint c is not an option of dp-sgd"),
     ],
 )
 def test_refusals(words, told, own, refused, tmp_path):

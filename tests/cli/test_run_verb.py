@@ -160,7 +160,7 @@ def test_a_guarded_run_sees_what_one_run_is_too_short_for(bug, private, own, sai
     said(*words)  # the run alone does not see it
     shutil.rmtree("dpbounds-run")
     assert main(["run", *words, "--guarded"]) == 1
-    assert "not what the ledger says" in capsys.readouterr().err
+    assert "not as the ledger states" in capsys.readouterr().err
     assert not (tmp_path / "dpbounds-run").exists()
 
 
@@ -210,7 +210,7 @@ def test_variants_are_those_that_share_a_class_with_a_name_before_them():
         (("dp-fw-l2", "n=50", "d=2"), "needs its constraint"),
         (("dp-sgd-poisson", "steps=3"), "runs on its own example"),
         (("dp-gd", "--centre", "1/2"), "--centre 1/2 needs --data"),
-        (("path-noise", "--noise", "secure"), "--noise secure is not known to path-noise"),
+        (("path-noise", "--noise", "secure"), "--noise secure is not an option of path-noise"),
         (("dp-nc", "n=50", "d=2", "stationarity=-1"), "stationarity must be greater than 0"),
     ],
 )

@@ -198,7 +198,7 @@ def test_a_loss_that_may_be_infinite(capsys, tmp_path, answer, ledger):
 # --- calibration ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("solve", "word"), [("noise", "less may do"), ("steps", "more may do")])
+@pytest.mark.parametrize(("solve", "word"), [("noise", "less may suffice"), ("steps", "more may suffice")])
 def test_no_failing_value_is_said_in_words(solve, word):
     found = calibration.Calibration(
         Fraction(3),
@@ -211,7 +211,7 @@ def test_no_failing_value_is_said_in_words(solve, word):
         dp.SampledWithReplacement(dp.Laplace(1), 2, 10) ** 2,
         None,
     )
-    assert verb._failing(found, 6) == f"not known: no attack is known, so that {word}"
+    assert verb._failing(found, 6) == f"unknown: no attack is known, so that {word}"
     assert verb._is_tight(found) is False
     training = Training(exact(1), "with-replacement", None, 2, 2, 10, found.relation)
     rows = verb._as_rows(found, training, 12)
@@ -465,7 +465,10 @@ def test_a_number_of_batches_is_for_whole_epochs_and_one_participation(refused):
         ("batches --sampling random-allocation --epochs 1.5", "--epochs 1.5"),
         ("batches --sampling random-allocation --epochs 1 --participations 2", "--participations 2"),
         ("batches --sampling balls-in-bins --epochs 1 --redraw --batches 3", "--batches 3"),
-        ("steps --sampling balls-in-bins --epochs 3 --redraw --batches 10", "--epochs 3 is what --solve steps solves"),
+        (
+            "steps --sampling balls-in-bins --epochs 3 --redraw --batches 10",
+            "--epochs 3 is the unknown of --solve steps",
+        ),
     ):
         assert fragment in refused(*words, "--solve", *options.split())
 

@@ -21,7 +21,7 @@ from tests.documentation.pages import (
 
 SESSIONS = [session for page in PAGES for session in sessions(page)]
 SCRIPTS = [fence for page in PAGES for fence in fences(page, "python") if ">>> " not in fence.text]
-DIRECTIVES = ("{toctree}", "{include}", "{help-of-verbs}", "{literalinclude}")
+DIRECTIVES = ("{toctree}", "{include}", "{help-of-verbs}", "{literalinclude}", "{eval-rst}")
 RUN_ELSEWHERE = {  # a line of a block of shell commands, and the test that runs it
     "python3 -m venv": ".ci/run",
     "sphinx-build -W -n -c docs . build/docs": "test_build.py",

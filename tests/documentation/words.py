@@ -40,6 +40,7 @@ RULES = {
 FIRST = r"(?:What|Those|The same|Everything|Whoever|All that|Of|Where|As)\b"  # which no docstring begins with
 FRAGMENT = r"#\s+(?:of|than|which|whose|beyond|until|so|the same|that) "  # which no comment behind code begins with
 _FENCES = re.compile(r"^(```+|~~~+)[^\n]*\n.*?^\1$", re.DOTALL | re.MULTILINE)
+_CODE_OF_DOCSTRINGS = re.compile(r"^ *(?:>>>|\.\.\.) .*$|^ {4}\*{0,2}\w+(?:, \w+)*:", re.MULTILINE)  # and names
 _CODE = re.compile(r"``[^`]*``|`[^`]*`|<[^>]*>")
 
 
@@ -114,6 +115,7 @@ def _of_code(path: Path) -> Iterator[Piece]:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and (
             words := ast.get_docstring(node)
         ):
+            words = _CODE_OF_DOCSTRINGS.sub("", words)
             first = node.body[0]
             assert isinstance(first, ast.Expr)
             seen.add(id(first.value))

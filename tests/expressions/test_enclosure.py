@@ -62,7 +62,7 @@ def test_only_what_is_a_double_becomes_one():
     assert float(Enclosure.exactly("1.5")) == 1.5
     assert math.isinf(Enclosure(math.inf, math.inf))
     for narrow in (Enclosure.exactly("0.1"), Enclosure(Fraction(1), Fraction(1) + Fraction(1, 2**80))):
-        with pytest.raises(NotCertified, match=r"take \.upper"):
+        with pytest.raises(NotCertified, match=r"use \.upper"):
             float(narrow)
 
 

@@ -119,16 +119,16 @@ REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
     ],
     "loss_reduction": [({"criterion": torch.nn.MSELoss(reduction="sum")}, "as the criterion has it")],
     "poisson_sampling": [({"poisson_sampling": False}, "shuffled_epochs")],
-    "clipping": [(ADAPTIVE, "noisy count"), ({"clipping": "new"}, "not looked at")],
+    "clipping": [(ADAPTIVE, "noisy count"), ({"clipping": "new"}, "not supported")],
     "grad_sample_mode": [
         ({"grad_sample_mode": "ew"}, "empty sample"),
         ({"grad_sample_mode": "no_op"}, "cannot be seen"),
         ({"grad_sample_mode": "ghost_fsdp"}, "several workers"),
         ({"grad_sample_mode": "ghost_tp"}, "several workers"),
-        ({"grad_sample_mode": "new"}, "not looked at"),
+        ({"grad_sample_mode": "new"}, "not supported"),
     ],
     "rand_on_empty": [({"rand_on_empty": True}, "made-up record")],
-    "unheard_of": [({"unheard_of": 1}, "unheard_of of Opacus was not looked at")],
+    "unheard_of": [({"unheard_of": 1}, "unheard_of of Opacus is not supported")],
 }
 CASES_OF_THEIR_OWN = {"module", "optimizer", "data_loader"}  # tested below
 

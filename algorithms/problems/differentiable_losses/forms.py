@@ -1,4 +1,4 @@
-"""Operations that are linear in one operand: its gradient is X'D, X what came in and D what goes back, T rows each.
+"""Operations that are linear in one operand: its gradient is X'D, with inputs X and slopes D, T rows each.
 
 A form knows this of one kind of equation of a traced program, for one record. The operand is "laid out" where it is a
 matrix, shape (a, b), whose product with X is what comes out.
@@ -26,7 +26,7 @@ class Form(Protocol):
         """X, shape (T, a)."""
 
     def slopes(self, equation: Any, side: int, slope: Any, sizes: Sizes) -> Any:
-        """D, shape (T, b), of the slope of what comes out."""
+        """D, shape (T, b), the slopes of the output."""
 
     def placed(self, equation: Any, side: int, total: Any, shape: tuple[int, ...]) -> Any:
         """The operand, of this shape, from how it is laid out."""

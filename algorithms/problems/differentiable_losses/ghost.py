@@ -1,4 +1,4 @@
-"""Gradients of weights that are multiplied by what a record gives, without a copy per record.
+"""Gradients of weights that are multiplied by functions of a record, without a copy per record.
 
 Where a leaf W of the parameters occurs once, in a product x W, as the kernel of a convolution, or with rows picked out
 of it (whatever comes before and after), a record's gradient is X'D: X the T rows that came in, D the slopes of the T
@@ -22,18 +22,18 @@ from dpbounds.algorithms.problems.differentiable_losses.sums import Outer, Picke
 _INLINED = ("jit", "pjit")
 _ARRANGING = ("transpose", "reshape", "convert_element_type")
 
-Place = tuple[int, ...]  # of an equation: its number, inside of others
+Place = tuple[int, ...]  # index of an equation inside of others
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """One product of a leaf with what a record gives, or what is like one.
+    """A product of a leaf with a function of a record, or an equivalent operation.
 
     Attributes:
-        leaf: Which one.
-        place: Of the equation.
+        leaf: The index of the leaf.
+        place: The place of the equation.
         equation, form: It, and what is known of its kind.
-        side: Of its operands: 0 or 1, which one the leaf is.
+        side: The operand that is the leaf: 0 or 1.
         arranged: From the leaf to the operand: a reordering of its entries.
         tokens, inputs, outputs: T, a and b.
     """
@@ -88,7 +88,7 @@ def products(program: Any, leaves: int) -> list[Product]:
         each
         for leaf, each in sorted(found.items())
         if uses[leaf] == 1
-        and avals[leaf].dtype != np.float64  # whose squares could leave the range of doubles
+        and avals[leaf].dtype != np.float64  # its squares could leave the range of doubles
         and each.tokens * (each.inputs + each.outputs) < math.prod(avals[leaf].shape)
     ]
 
@@ -104,7 +104,7 @@ def _then(before: Callable[[Any], Any], equation: Any) -> Callable[[Any], Any]:
 
 
 def evaluated(program: Any, arguments: Sequence[Any], taps: dict[Place, Any]) -> tuple[Any, dict[Place, Any]]:
-    """What a closed jaxpr gives with taps added to some of its products, and the operands of these."""
+    """Evaluate a closed jaxpr with taps added to some of its products; return their operands, too."""
     operands: dict[Place, Any] = {}
 
     def walk(jaxpr: Any, constants: Sequence[Any], given: Sequence[Any], where: Place) -> list[Any]:
@@ -134,7 +134,7 @@ def evaluated(program: Any, arguments: Sequence[Any], taps: dict[Place, Any]) ->
 
 
 def outcomes(program: Any, products: Sequence[Product]) -> dict[Place, Any]:
-    """Shape and type of what comes out of each product."""
+    """Return shape and type of the result of each product."""
 
     def at(jaxpr: Any, place: Place) -> Any:
         equation = jaxpr.eqns[place[0]]
@@ -150,7 +150,7 @@ def taken_apart(product: Product, operands: Sequence[Any], slope: Any) -> tuple[
 
 
 def together(product: Product, leaf: Any, X: Any, D: Any) -> Outer | Picked:
-    """What is summed of many records, X of shape (lanes, T, a) and D (lanes, T, b); the leaf gives shape and type."""
+    """Return the sum over many records, for X of shape (lanes, T, a) and D (lanes, T, b), in the form of the leaf."""
     import jax
 
     jnp = jax.numpy
@@ -158,7 +158,7 @@ def together(product: Product, leaf: Any, X: Any, D: Any) -> Outer | Picked:
 
     def restored(total: Any) -> Any:
         placed = product.form.placed(product.equation, product.side, total, shape)
-        # the operand has every entry of the leaf once: where each stands in it
+        # the operand has every entry of the leaf once: the place of each
         count = math.prod(leaf.shape)
         places = product.arranged(jnp.arange(count).reshape(leaf.shape))
         return jnp.zeros(count, total.dtype).at[places.ravel()].set(placed.ravel())

@@ -1,4 +1,4 @@
-"""What a loss, its parameters and its records must be, and where JAX must run."""
+"""Requirements on a loss, its parameters and its records, and on the platform of JAX."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 
-_PLATFORMS = ("cpu", "gpu")  # whose doubles are IEEE's
+_PLATFORMS = ("cpu", "gpu")  # platforms with IEEE doubles
 
 
 def demand_doubles(platform: str) -> None:
@@ -21,7 +21,7 @@ def demand_doubles(platform: str) -> None:
 
 
 def demand_floating(index: int, leaf: Any, kept: Any) -> None:
-    """Raise ``InvalidValue`` where a leaf is of no floating-point type, or of one that JAX would narrow to ``kept``."""
+    """Raise ``InvalidValue`` if a leaf is not of a floating-point type, or of one that JAX would narrow to ``kept``."""
     given = getattr(leaf, "dtype", kept)
     import jax
 
@@ -33,7 +33,7 @@ def demand_floating(index: int, leaf: Any, kept: Any) -> None:
 
 
 def read_only(leaf: Any, records: int, index: int) -> np.ndarray[Any, Any]:
-    """The records' leaf as nobody writes to it: a copy, or a file mapped with mode "r" as it is.
+    """Return the records' leaf as a read-only array: a copy, or a file mapped with mode "r" as it is.
 
     Raises:
         InvalidValue: It has not a row for each record, or a mapped file may be written to.

@@ -1,4 +1,4 @@
-"""Many blocks of records in one program: gradients in their own precision, then what doubles make of them, added up.
+"""Many blocks of records in one program: gradients in their own precision, added up in doubles.
 
 A block has few lanes, so that its gradients stay in the processor's caches and a small sample fills few of them; the
 loop over blocks is inside the program, so that calling it costs little. ``clipped_sums.md`` asks that one program of

@@ -1,4 +1,4 @@
-"""How far below the bound records are clipped, so that computed sums keep it: ``clipped_sums.md``."""
+"""The margin below the bound to which records are clipped, so that computed sums keep it: ``clipped_sums.md``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LARGEST = Fraction(1, 2**10)
 
 @lru_cache(maxsize=64)  # asked for at every step of a run
 def margin(records: int, dimension: int, tokens: int = 1) -> Fraction:
-    """By how much, relatively, a record is clipped below the bound so that computed sums differ by at most the bound.
+    """Return the relative margin below the bound to which records are clipped, so that computed sums keep it.
 
     Args:
         records: The most that are summed.
@@ -40,7 +40,7 @@ def margin(records: int, dimension: int, tokens: int = 1) -> Fraction:
 
 @lru_cache(maxsize=64)
 def limit(bound: Fraction, records: int, dimension: int, tokens: int = 1) -> float:
-    """C': where to clip, so that computed sums keep the bound; rounded down. Arguments and errors as ``margin``."""
+    """Return C', the clipping norm at which computed sums keep the bound; rounded down. Arguments as ``margin``."""
     return to_float(bound * (1 - margin(records, dimension, tokens)), "down")
 
 

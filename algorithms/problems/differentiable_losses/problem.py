@@ -31,19 +31,19 @@ _TRUSTED = {"hessian_lipschitz", "initial_gap"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Differentiable(CutGradients):
-    """Minimise the mean of loss(parameters, record), made by ``differentiable``; points are raveled parameters.
+    """A problem built by ``differentiable``: the mean of loss(parameters, record); points are raveled parameters.
 
     Attributes:
-        clip: G > 0, public: at least how far one record moves a sum of gradients, by rounding included.
-        clipping: At what each part of a gradient is clipped; G is the norm of the vector of these bounds.
+        clip: G > 0, public: a bound on the sensitivity of a sum of gradients, including rounding.
+        clipping: The clipping norm of each part of a gradient; G is the norm of the vector of these bounds.
         difference_clip: L̂ > 0, public, the same per distance for a sum of differences, per length of the direction for
-            Hessians times a direction, and in Frobenius norm for Hessians; None: all these are refused.
-        assumed: Constants that plans and step sizes take on trust; privacy does not rest on them.
+            Hessians times a direction, and in Frobenius norm for Hessians; None: these are not supported.
+        assumed: Constants that plans and step sizes rely on; privacy does not depend on them.
         memory_limit: Bytes.
-        radius: Of the l2 ball around 0 for projected descent, or None for R^p.
+        radius: The radius of the l2 ball around 0 for projected descent, or None for R^p.
         initial_point: x₁, shape (p,).
-        leaves: Of the records, with a row for each.
-        compiled: What JAX made of the loss.
+        leaves: The leaves of the records, with a row for each record.
+        compiled: The compiled loss.
     """
 
     clip: Fraction
@@ -66,7 +66,7 @@ class Differentiable(CutGradients):
 
     @property
     def hessian_lipschitz(self) -> sympy.Expr | None:
-        """Of Hessians, as assumed."""
+        """Lipschitz constant of Hessians, as assumed."""
         return self._assumed("hessian_lipschitz")
 
     @property
@@ -86,12 +86,12 @@ class Differentiable(CutGradients):
 
     @property
     def chunk(self) -> int:
-        """How many records are differentiated at once."""
+        """The number of records that are differentiated at once."""
         return self.compiled.chunk
 
     @property
     def rounding(self) -> float:
-        """How far a sum's mean may be from itself, in units of G, computed in chunks of another size: for guards."""
+        """Bound on the difference of a sum's mean in chunks of another size, in units of G: for guards."""
         import jax
 
         leaves = jax.tree.leaves(self.compiled.unravel(self.initial_point.astype(self.compiled.dtype)))
@@ -102,22 +102,22 @@ class Differentiable(CutGradients):
         return self.compiled.parameters(checked_points(np.asarray(x)[None], self.dimension)[0])
 
     def summed_gradients(self, x: Array, rows: Indices) -> Array:
-        """The sum of some records' clipped gradients at one point, shape (p,)."""
+        """Return the sum of some records' clipped gradients at one point, shape (p,)."""
         return self._summed((x,), rows, self.clipping.bounds)[0]
 
     def sums_within(self, x: Array, rows: Indices, clip: Fraction) -> tuple[Array, int]:
-        """Return the same at another norm than G, and how many of the gradients are no longer than it."""
+        """Return the sum at another clipping norm than G, and the number of unclipped gradients."""
         if len(self.clipping.bounds) > 1:
             raise InvalidValue("clip", "one for each part", "one number", "a norm that changes is one for all leaves")
         return self._summed((x,), rows, (clip,))
 
     def summed_differences(self, x: Array, y: Array, rows: Indices) -> Array:
-        """The sum over some records of how their gradients changed from y to x, clipped to L̂ ‖x - y‖; shape (p,)."""
+        """Return the sum over some records of gradient differences from y to x, clipped to L̂ ‖x - y‖; shape (p,)."""
         per_distance = self._enforced("smoothness")
         return self._summed((x, y), rows, (min(per_distance * self._length(x - y), 2 * self.clip),))[0]
 
     def summed_products(self, x: Array, direction: Array, rows: Indices) -> Array:
-        """The sum of some records' Hessians times v, each product clipped to L̂ ‖v‖; shape (p,)."""
+        """Return the sum of some records' Hessians times v, each product clipped to L̂ ‖v‖; shape (p,)."""
         most = self._limit(self._enforced("smoothness") * self._length(direction))
         return self._in_chunks(rows, self.chunk, [most], partial(self.compiled.turned, x, direction))[0]
 
@@ -220,15 +220,15 @@ def differentiable(
     copies: bool | None = None,
     assumed: Mapping[str, ExactLike] | None = None,
 ) -> Differentiable:
-    """A problem of this library from a loss written in JAX. Its runs certify privacy; no bound on utility applies.
+    """Return a problem from a loss written in JAX. Its runs certify privacy; no bound on utility applies.
 
-    Every record's gradient is clipped, as a whole or part by part; one that is not finite counts as 0. What
-    has to hold is that it is a function of that record and the parameters: the loss draws no random numbers, and no
-    batching rule of its own mixes records. One program computes all chunks, and is taken to give a record's gradient
-    the same bits in every place; with noise "secure" every record stands in the first place (which costs a chunk each).
+    Every record's gradient is clipped, as a whole or part by part; one that is not finite counts as 0. The assumption
+    is that it is a function of that record and the parameters: the loss draws no random numbers, and none of its
+    batching rules mixes records. One program computes all chunks, and is assumed to give a record's gradient the same
+    bits in every place; with noise "secure" every record is put in the first place (which costs a chunk each).
 
     Args:
-        loss: From parameters and one record (a row of every leaf) to a scalar.
+        loss: Maps parameters and one record (a row of every leaf) to a scalar.
         parameters: A pytree of floating-point leaves, public, of at most 64 bits each; the start. Leaves that are
             functions (of an Equinox module) stay as they are.
         records: A pytree of arrays with n rows each; one that ``np.memmap(..., mode="r")`` maps stays in its file.
@@ -236,16 +236,17 @@ def differentiable(
             ``{"body": 1, "head": "1/2"}`` for parameters with these two keys: then G is the root of the sum of squares.
         smoothness: L̂, public, at which differences of gradients are clipped per distance, for SPIDER and STORM, and
             Hessians (see ``Differentiable``).
-        memory_limit: In bytes, public: what a sum takes while it is made, by the compiler's account and our own. What
-            was freed may stay with the process for a while: where a record hardly fits, set ``MALLOC_MMAP_THRESHOLD_``
-            (of glibc) to 131072, and it goes back at once. Records are not counted.
-        radius: Of an l2 ball around 0, for ``ProjectedGradientDescent``.
-        copies: Whether a record's gradient is written out. False: where a weight occurs once, in a product with what
-            a record gives (a dense layer, an adapter), as a convolution's kernel or as a table whose rows are looked
-            up, only what came in and what goes back is kept where that is smaller, and norms and sums are made of
-            these. None: only where one row comes in, which is faster, too. Differences and other leaves have copies.
-        assumed: "hessian_lipschitz" or "initial_gap", taken on trust by step sizes and plans that ask for them.
-            Privacy rests on neither, and ``bound`` still refuses.
+        memory_limit: Memory of a sum in bytes, public, by the compiler's estimate and our own, without the records.
+            Freed memory may stay with the process for a while: if a record hardly fits, set ``MALLOC_MMAP_THRESHOLD_``
+            (of glibc) to 131072, so that it is returned at once.
+        radius: The radius of an l2 ball around 0, for ``ProjectedGradientDescent``.
+        copies: Whether the gradient of each record is stored. False: if a weight occurs once, in a product with a
+            function of the record (a dense layer, an adapter), as a convolution's kernel or as a table whose rows are
+            looked up, only the input and the backward pass are stored if they are smaller, and norms and sums are
+            computed from these. None: the same for inputs of one row only, where it is also faster. Differences and
+            other leaves are always stored.
+        assumed: "hessian_lipschitz" or "initial_gap", on which step sizes and plans rely. Privacy depends on neither,
+            and ``bound`` still raises an error.
 
     Raises:
         InvalidValue: A leaf, a shape or a number is not allowed, a float64 leaf would lose its precision, one record

@@ -20,8 +20,8 @@ from dpbounds.algorithms.problems.problem import checked_bound
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.evaluation import evaluate
 
-_LANES = 16  # of a block: what more would gain is lost where a sample has few records
-_DOUBLES = 6  # of a point's size, held outside: it, sums of this call and the last, and what is cast and copied
+_LANES = 16  # lanes of a block: more are slower for samples with few records
+_DOUBLES = 6  # arrays of a point's size, held outside: the point, sums of this call and the last, casts and copies
 _MOST = 256  # rows in one call: more gain little
 _HOST = "cpu"  # where arrays of JAX and of NumPy share their memory
 
@@ -32,10 +32,10 @@ Limits = Sequence[float]
 
 @dataclass(frozen=True, slots=True)
 class Clipping:
-    """At what the gradients of a loss are clipped.
+    """The clipping norms of the gradients of a loss.
 
     Attributes:
-        groups: Which group of leaves each leaf belongs to.
+        groups: The group of each leaf.
         bounds: One for each group.
     """
 
@@ -52,7 +52,7 @@ class Clipping:
 
     @classmethod
     def of(cls, clip: Any, parameters: Any) -> Clipping:
-        """One number for all leaves; or one for each part of the parameters, in a pytree that begins as they do."""
+        """Return one norm for all leaves; or one for each part of the parameters, in a pytree prefix."""
         import jax
 
         def is_number(each: Any) -> bool:
@@ -78,7 +78,7 @@ class Compiled:
     """The programs: gradients in the precision of the parameters, then norms, factors and sums in doubles.
 
     Attributes:
-        dtype: Of a point that holds all parameters.
+        dtype: The dtype of a point that holds all parameters.
         unravel: From such a point to a pytree.
         whole: From that to what the loss is given: with the leaves that are functions, as Equinox' modules have them.
         gradients: From a point and the records of one block, in JAX's own precision, to what is clipped.
@@ -88,7 +88,7 @@ class Compiled:
         products: From a point and a direction, shape (2, p), and records to Hessians times the direction.
         hessians: From a point and records to Hessians.
         chunk: Rows in one call, in blocks.
-        lanes: Of a block: how many records are differentiated at once.
+        lanes: The lanes of a block: the number of records that are differentiated at once.
         resident: The leaves of all records as JAX holds them, or none where calls are given the rows that they read.
         tokens: The most rows that a record has in a product of ``ghost``.
         made: The programs, by what is summed and the number of lanes.
@@ -114,7 +114,7 @@ class Compiled:
         return self.whole(self.unravel(x.astype(self.dtype)))
 
     def summed(self, points: tuple[Array, ...], leaves: Leaves, rows: Indices, limits: Limits) -> tuple[Array, int]:
-        """The clipped sum of some rows, no more than a chunk has, and how many were within the first limit.
+        """Return the clipped sum of some rows, at most a chunk, and the number within the first limit.
 
         In doubles, shape (p,): of gradients at one point, or of their differences between two.
         """
@@ -130,7 +130,7 @@ class Compiled:
         return self._in_doubles("Hessians", [x], leaves, rows, limits, width, width)
 
     def program(self, what: str, points: list[Any], leaves: Any, lanes: int) -> Any:
-        """Of sums over blocks of so many lanes and, behind them, the count; of these shapes, compiled when run."""
+        """Return the compiled program of sums over blocks of ``lanes`` lanes and, after them, of the count."""
         import jax
 
         if (what, lanes) in self.made:
@@ -149,7 +149,7 @@ class Compiled:
     def bytes_of(
         self, rows: int, lanes: int, start: Any, leaves: Leaves, differences: bool = False, groups: int = 1
     ) -> int:
-        """What calls with so many rows hold at once: by the compiler's account, and points, sums and rows outside.
+        """Return the memory of calls with ``rows`` rows: by the compiler's account, and points, sums and rows outside.
 
         Records that JAX holds are the problem's, and not counted.
         """
@@ -184,7 +184,7 @@ class Compiled:
         count, picks = len(rows), np.empty(width + 1, np.int32)
         records = self.resident or [filled(leaf, rows, width, lanes) for leaf in leaves]
         picks[:count] = rows if self.resident else np.arange(count)
-        picks[count:] = picks[0]  # which is read in lanes that do not count
+        picks[count:] = picks[0]  # read in lanes that do not count
         picks[-1] = count
         with jax.enable_x64(True):
             made: Array = np.asarray(program(given, records, picks, np.array(limits)))
@@ -199,7 +199,7 @@ def taken_apart(made: Array) -> tuple[Array, int]:
 
 
 def filled(leaf: np.ndarray[Any, Any], rows: Indices, width: int, block: int) -> np.ndarray[Any, Any]:
-    """A chunk that begins with these rows and repeats one of them in what else is read, whole blocks."""
+    """Return a chunk that begins with these rows and repeats one of them up to whole blocks."""
     chunk = np.empty((width, *leaf.shape[1:]), leaf.dtype)
     chunk[: len(rows)] = leaf[rows]
     chunk[len(rows) : -(-len(rows) // block) * block] = chunk[0]
@@ -207,7 +207,7 @@ def filled(leaf: np.ndarray[Any, Any], rows: Indices, width: int, block: int) ->
 
 
 def rows_of(leaves: Any, rows: int) -> list[Any]:
-    """Shapes and types of so many rows of each leaf."""
+    """Return shapes and types of ``rows`` rows of each leaf."""
     import jax
 
     return [jax.ShapeDtypeStruct((rows, *leaf.shape[1:]), leaf.dtype) for leaf in leaves]
@@ -273,13 +273,13 @@ def compiled(
     if jax.default_backend() == _HOST and not any(isinstance(leaf, np.memmap) for leaf in rows):
         with jax.enable_x64(True):
             made.resident = tuple(jax.device_put(leaf) for leaf in rows)
-            rows = tuple(np.asarray(leaf) for leaf in made.resident)  # the same memory
+            rows = tuple(np.asarray(leaf) for leaf in made.resident)  # shares its memory
     made.chunk, made.lanes = _chunk(made, flat, rows, memory_limit, differences, len(clipping.bounds))
     return made, clipping, np.array(flat, dtype=np.float64), rows
 
 
 def _taken_apart(parameters: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """Parameters without the leaves that are functions (None stands there), and how these are put back."""
+    """Return the parameters without leaves that are functions (replaced by None), and a function to restore these."""
     import jax
 
     leaves, form = jax.tree.flatten(parameters)
@@ -307,7 +307,7 @@ def _copied(one: Loss, unravel: Any) -> Any:
 def _without_copies(
     one: Loss, unravel: Any, parameters: Any, row: Any, tokens: int | None
 ) -> tuple[Any, Any, int] | None:
-    """Inputs and slopes of the products of ``ghost`` that have at most so many rows, gradients of what else there is.
+    """Return inputs and slopes of the small products of ``ghost``, and gradients of the other parameters.
 
     The program, how its answers are summed, and the largest T; None where there is no such product.
     """

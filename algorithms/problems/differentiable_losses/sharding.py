@@ -31,7 +31,7 @@ def sharded(problem: Differentiable, devices: Sequence[Any] | None = None) -> Di
 
     Args:
         problem: Made by ``differentiable``.
-        devices: Of this process and of one kind, each once; None: all that JAX has.
+        devices: Devices of this process and of one kind, each once; None: all devices of JAX.
 
     Raises:
         InvalidValue: No device, one twice, or different kinds of them: these would round gradients in different ways.
@@ -61,7 +61,7 @@ class Sharded(Compiled):
 
     Attributes:
         single: The programs of one device.
-        mesh: Of one axis.
+        mesh: The mesh, of one axis.
     """
 
     single: Compiled | None = None

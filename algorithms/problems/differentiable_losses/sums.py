@@ -1,4 +1,4 @@
-"""Clipped sums, traced in doubles: ``clipped_sums.md`` proves by how much one record moves what is computed."""
+"""Clipped sums, traced in doubles: ``clipped_sums.md`` proves the sensitivity of the computed sum."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from typing import Any
 
 from dpbounds.algorithms.problems.differentiable_losses.margins import SLACK, UNIT
 
-_SMALL = 2048  # so many parameters: adding them costs less than a step of a loop
+_SMALL = 2048  # number of parameters below which adding them costs less than a step of a loop
 
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """Records' gradients of one leaf, as they are.
+    """Records' gradients of one leaf, written out.
 
     Attributes:
         of: From lanes (a slice or a number) to doubles, shape (lanes, width).
-        width: Of the raveled leaf.
+        width: The width of the raveled leaf.
     """
 
     of: Callable[[Any], Any]
     width: int
 
     def sizes(self) -> tuple[Any, Any]:
-        """At least the squared norms, and the squares of what rounding is compared with; shape (lanes,) each."""
+        """Return upper bounds on the squared norms, and the scale of rounding errors, squared; shape (lanes,) each."""
         squares = (self.of(slice(None)) ** 2).sum(axis=1)
         return squares, squares
 
 
 @dataclass(frozen=True, slots=True)
 class Outer:
-    """Records' gradients of one leaf as X'D, without being written out: what came in, and what goes back.
+    """Records' gradients of one leaf as X'D, not written out: inputs X and slopes D.
 
     Attributes:
         inputs: X, shape (lanes, T, a).
@@ -58,7 +58,7 @@ class Outer:
         return jax.numpy.maximum((grams[0] * grams[1]).sum(axis=(1, 2)), 0.0) + rounding * spread, spread
 
     def summed(self, factor: Any) -> Any:
-        """Σ_i a_i X_i'D_i as the leaf is raveled; what has the factor 0 counts as 0, whatever it is."""
+        """Return Σ_i a_i X_i'D_i as the leaf is raveled; terms with the factor 0 count as 0, also if not finite."""
         import jax
 
         X, D = self._doubles()
@@ -72,12 +72,12 @@ class Outer:
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """Records' gradients of a leaf of which rows were picked, without being written out: X has a 1 at a picked row.
+    """Records' gradients of a leaf with selected rows, not written out: X has a 1 at a selected row.
 
     Attributes:
-        places: Which rows, -1 for none, shape (lanes, T).
+        places: The selected rows, -1 for none, shape (lanes, T).
         slopes: D, shape (lanes, T, b).
-        rows: How many the leaf has.
+        rows: The number of rows of the leaf.
         restored: From a sum of X'D, shape (rows, b), to the raveled leaf's.
     """
 
@@ -100,7 +100,7 @@ class Picked:
         return jnp.maximum(found, 0.0) + rounding * spread, spread
 
     def summed(self, factor: Any) -> Any:
-        """Σ_i a_i X_i'D_i as the leaf is raveled; what has the factor 0 counts as 0, whatever it is."""
+        """Return Σ_i a_i X_i'D_i as the leaf is raveled; terms with the factor 0 count as 0, also if not finite."""
         import jax
 
         jnp, (there, D) = jax.numpy, self._doubles()
@@ -120,12 +120,12 @@ Part = Copies | Outer | Picked
 
 
 def copies(each: Any) -> Copies:
-    """Of gradients, shape (lanes, width)."""
+    """Return copies of gradients, shape (lanes, width)."""
     return Copies(lambda lane: each[lane].astype("float64"), each.shape[1])
 
 
 def changes(here: Any, before: Any) -> Copies:
-    """Of differences of gradients, shape (lanes, width) each."""
+    """Return copies of differences of gradients, shape (lanes, width) each."""
     return Copies(lambda lane: here[lane].astype("float64") - before[lane].astype("float64"), here.shape[1])
 
 
@@ -136,7 +136,7 @@ def clipped_sum(
 
     Args:
         parts: One for each leaf.
-        groups: Which group it belongs to: 0, 1, ...
+        groups: The group of each leaf: 0, 1, ...
         there: 1 for lanes that count, 0 for others, doubles of shape (lanes,).
         limits: C' of each group: a_i² ‖g_i‖² <= C'² (1 + 2^-30), as computed.
         cancel: K of ``margins.cancelling``.

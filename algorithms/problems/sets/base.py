@@ -1,4 +1,4 @@
-"""What every constraint set offers, and how its input is checked."""
+"""Base class of constraint sets, and checks of their input."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class OfRadius(ConstraintSet):
 
     @property
     def l1_diameter(self) -> sympy.Expr:
-        """Twice the largest l1 norm, likewise."""
+        """Twice the largest l1 norm, in the same way."""
         return 2 * self.l1_norm_bound
 
     @property

@@ -11,7 +11,7 @@ from dpbounds.expressions.evaluation import evaluate
 
 
 def enclosed(number: sympy.Expr | Enclosure) -> Enclosure:
-    """The number itself where it is rational, else to 20 digits; an enclosure stays as it is."""
+    """Return the number itself if it is rational, else to 20 digits; an enclosure is returned unchanged."""
     if isinstance(number, Enclosure):
         return number
     return evaluate(number, {}, digits=20)
@@ -29,7 +29,7 @@ def times(factor: sympy.Expr, mean: sympy.Expr | Enclosure) -> Enclosure:
 
 
 def between(lower: list[Enclosure], upper: list[Enclosure], method: str) -> Enclosure:
-    """From the largest of proven lower bounds to the smallest of proven upper bounds."""
+    """Return the interval from the largest of proven lower bounds to the smallest of proven upper bounds."""
     precision = max(bound.precision for bound in (*lower, *upper))
     return Enclosure(
         max(bound.exact_lower for bound in lower), min(bound.exact_upper for bound in upper), method, precision

@@ -16,7 +16,7 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.working import working
 
 _PRECISION = 128
-_ACCURACY_BITS = 70  # of the truncated tails, absolute
+_ACCURACY_BITS = 70  # bits of the truncated tails, absolute
 
 
 def mean_norm(dimension: int) -> sympy.Expr:

@@ -1,4 +1,4 @@
-"""Empirical lower bounds on ε: what a distinguishing experiment proves about a mechanism, at a stated confidence.
+"""Empirical lower bounds on ε from distinguishing experiments, at a stated confidence.
 
 An attack runs a mechanism on two neighbouring datasets and guesses from what is released which one it was: many times
 (``betting``), or once, with many records at stake. A lower bound says something about the mechanism that ran, not about
@@ -28,7 +28,7 @@ class Audit:
     Attributes:
         epsilon: At this confidence the mechanism is not (ε', δ)-DP for any ε' below it; 0 if nothing was found.
         delta: δ.
-        confidence: Of the statement.
+        confidence: The confidence of the bound.
         method: By which argument, or under which assumption.
     """
 
@@ -115,7 +115,7 @@ def _refuted(epsilon: float, canaries: int, guesses: int, correct: int, delta: f
 
 
 def enough_runs(runs: int) -> int:
-    """So many runs on both datasets together, at least 8."""
+    """Return the number of runs on both datasets together, at least 8."""
     count = positive_integer(runs, "runs")
     if count < 8:
         raise InvalidValue("runs", runs, "a whole number at least 8")

@@ -22,8 +22,8 @@ guess of the coin is right with a probability above Φ(μ/2), which is (1 + TV)/
 μ, and ε(δ) of the curve follows (Dong, Roth & Su 2022): a bound for every δ, also for those far below 1/runs (Nasr et
 al. 2023). It rests on the ledger: only where this holds nothing but full-batch Gaussian releases.
 
-Wealth may be divided among gamblers, as the mean of supermartingales is one: every score that could tell the datasets
-apart has a share.
+Wealth may be divided among gamblers, as the mean of supermartingales is one: every score that could distinguish the
+datasets has a share.
 
 Source: Ville 1939; Waudby-Smith & Ramdas 2024 for bets as confidence sequences.
 """
@@ -51,11 +51,11 @@ GAUSSIAN_ASSUMED = "Gaussian trade-off curve, by the ledger"
 Sides = NDArray[np.bool_]
 
 _LOSSES = np.concatenate([-np.geomspace(1e3, 3.05, 40), np.linspace(-3, 3, 241), np.geomspace(3.05, 1e3, 40)])
-_QUANTILES = 48  # of a score without a scale of its own: candidates for a threshold
-_FRACTIONS = (1.0, 0.6, 0.35, 0.2, 0.1)  # of a bet: where δ counts, smaller ones lose less to it
+_QUANTILES = 48  # quantiles of a score without a scale of its own: candidates for a threshold
+_FRACTIONS = (1.0, 0.6, 0.35, 0.2, 0.1)  # sizes of a bet: where δ counts, smaller ones lose less to it
 _LEAST_GAIN = 2.0  # nats that a bet must have won on earlier runs, or would have
 _SHARE_OF_LIKELIHOOD = 0.9
-_SHARE_OF_GAUSSIAN = 0.75  # of the error, where both bounds are made
+_SHARE_OF_GAUSSIAN = 0.75  # share of the error, where both bounds are computed
 _FINEST, _LARGEST = 200, 64.0
 
 
@@ -68,7 +68,7 @@ def _grid(scale: float) -> Array:
 
 
 class Histogram:
-    """What a score was on either side, so far: counts between fixed edges."""
+    """The values of a score on either side so far: counts between fixed edges."""
 
     def __init__(self, edges: Array) -> None:
         self.edges = edges
@@ -93,7 +93,7 @@ def _tail_bets(counts: Array, tested: Array, delta: float) -> Array:
     """R in every bin, shape (grid, bins), of the best bets on the two tails; NaN where nothing is bet.
 
     Args:
-        counts: Of earlier runs, shape (2, bins).
+        counts: Counts of earlier runs, shape (2, bins).
         tested: Every ε, shape (grid,).
         delta: δ.
     """
@@ -195,7 +195,7 @@ class Wealth:
         self._reached = np.full(len(tested), -math.inf)
 
     def add(self, scores: Mapping[str, Array], second: Sides, *, bet: bool) -> None:
-        """Bet on new runs with what earlier ones taught, unless they are for that only; then learn from them."""
+        """Bet on new runs with the histogram of earlier ones, unless they are for learning only; then learn."""
         for gambler in self._gamblers:
             if gambler.score in scores:
                 self._play(gambler, scores[gambler.score], second, bet)
@@ -223,7 +223,7 @@ class Wealth:
         return float(self.tested[end - 1]) if end else 0.0
 
     def ratios(self) -> Histogram | None:
-        """Of the likelihood ratios that were heard, if any."""
+        """Return the histogram of likelihood ratios, if there is one."""
         return next((one.histogram for one in self._gamblers if one.calibrated and one.score == LIKELIHOOD), None)
 
     @property
@@ -239,7 +239,7 @@ def _is_ratio(score: str) -> bool:
 
 
 class AgainstPrivacy(Wealth):
-    """Bets against (ε, δ)-privacy; nothing is assumed."""
+    """Bets against (ε, δ)-privacy, without assumptions."""
 
     def __init__(self, scale: float, delta: float, error: float, shares: Mapping[str, float]) -> None:
         super().__init__(_grid(scale), error, shares)
@@ -283,21 +283,21 @@ class AgainstGaussian(Wealth):
 
 
 def _correct(counts: Array) -> Array:
-    """How many guesses would have been right, by direction (P below the threshold, or above) and threshold."""
+    """Return the number of correct guesses, by direction (P below the threshold, or above) and threshold."""
     below = np.cumsum(counts, axis=1)[:, :-1]
     above = counts.sum(axis=1)[:, None] - below
     return np.stack([below[0] + above[1], above[0] + below[1]])
 
 
 class SequentialAudit:
-    """Lower bounds on ε from runs as they come; valid whenever one stops, and whatever one stops for.
+    """Lower bounds on ε from a sequence of runs, valid at any stopping time.
 
     Args:
         scores: Share of the wealth by name of the score; the sum is at most 1. A name that ends in "likelihood ratio"
             is of logarithms of ratios, second dataset to first. A score may be missing from some of the runs.
         delta: δ in [0, 1).
         confidence: In (0, 1).
-        certified: What the bound is expected to reach, for the grid of hypotheses; positive and finite.
+        certified: The expected value of the bound, for the grid of hypotheses; positive and finite.
         gaussian: Whether the ledger says that all releases are Gaussian: most of the error
             then goes to the bound that takes its word.
     """
@@ -338,12 +338,12 @@ class SequentialAudit:
 
     @property
     def unassuming(self) -> Audit:
-        """The bound that assumes nothing."""
+        """The bound without assumptions."""
         return Audit(self._privacy.refuted, self.delta, self.confidence, NOTHING_ASSUMED)
 
     @property
     def audit(self) -> Audit:
-        """The larger bound, and what it assumes."""
+        """The larger bound, and its assumption."""
         found = self.unassuming
         if self._gaussian is not None:
             epsilon = gaussian_epsilon(self._gaussian.refuted, self.delta)
@@ -361,7 +361,7 @@ class SequentialAudit:
         histogram = self._privacy.ratios()
         if histogram is None:
             return math.nan
-        losses = special.logit(_calibrated(histogram))  # of the first dataset to the second
+        losses = special.logit(_calibrated(histogram))  # log odds of the first dataset against the second
         shares = histogram.counts / histogram.counts.sum(axis=1, keepdims=True)
         if self._gaussian is not None:
             return gaussian_epsilon(math.sqrt(max(0.0, float((shares[0] - shares[1]) @ losses))), self.delta)
@@ -377,7 +377,7 @@ class SequentialAudit:
 
 
 def divided(scores: Mapping[str, object]) -> dict[str, float]:
-    """Shares of the wealth: most of it for likelihood ratios, which find most where nothing is broken."""
+    """Return shares of the wealth: most of it for likelihood ratios, which are best if nothing is broken."""
     ratios = [name for name in scores if _is_ratio(name)]
     others = [name for name in scores if not _is_ratio(name)]
     to_ratios = (_SHARE_OF_LIKELIHOOD if others else 1.0) if ratios else 0.0

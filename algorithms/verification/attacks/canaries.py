@@ -1,4 +1,4 @@
-"""Many canaries in one run: each record in or out by its own coin, and the coins guessed from what was released.
+"""Audits with many canaries in one run: each record is in or out at random, and the attack guesses which.
 
 It needs no second run, and says less than many runs do: canaries are in each other's way, and (ε, δ) of one run allows
 for all of them.
@@ -38,7 +38,8 @@ def by_guesses(
     Args:
         scores: One per canary; larger ones speak for its being in. Made without a look at the coins.
         included: The coins, fair and independent.
-        guesses: How many in all, half of them at either end; fixed in advance, at most the number of canaries.
+        guesses: The number of all guesses, half of them at either end; fixed in advance, at most the number of
+            canaries.
         delta: δ in [0, 1).
         confidence: In (0, 1).
     """
@@ -54,7 +55,7 @@ def by_guesses(
 
 
 def with_canaries(problem: Problem, coins: Coins) -> Problem:
-    """The public constants of a problem whose record i pulls along coordinate i if its coin says so, else is silent.
+    """Return the public constants of a problem whose record i pulls along coordinate i if its coin is heads.
 
     Args:
         problem: With at least as many records and parameters as there are coins.
@@ -91,7 +92,7 @@ def audit_in_one_run(
         guesses: r <= m, on how many of them to commit.
         delta: δ in [0, 1).
         confidence: In (0, 1).
-        seed: Of coins and run.
+        seed: The seed of coins and run.
     """
     chance, run_seed = (np.random.default_rng(stream) for stream in np.random.SeedSequence(seed).spawn(2))
     coins = chance.random(canaries) < 0.5

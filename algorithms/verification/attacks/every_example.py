@@ -42,7 +42,7 @@ def ledger(name: str, repetitions: int, seed: int) -> Numbers:
 
 
 def audit(name: str, runs: int, confidence: float, seed: int) -> Numbers:
-    """An attack on the worst neighbouring datasets: the ε that it proves, the certified upper end at the same δ."""
+    """An attack on the worst neighbouring datasets: the ε that it proves, the certified upper bound at the same δ."""
     from dpbounds.algorithms.verification.attacks.experiments import audit_example  # to plan an attack takes none
 
     budget = PrivacyBudget.of(_EPSILON, _DELTA)
@@ -51,7 +51,7 @@ def audit(name: str, runs: int, confidence: float, seed: int) -> Numbers:
 
 
 def checks_of(examples: Sequence[Example]) -> Iterator[PlannedCheck]:
-    """What every proven example is checked for: first the ledgers of all, then the audits."""
+    """Yield the checks of every proven example: first the ledgers of all, then the audits."""
     proven = [example for example in examples if not example.printed]
     yield from map(_spent, proven)
     yield from (_audited(example) for example in proven if example.name not in _NOT_AUDITED)
@@ -63,7 +63,7 @@ def _spent(example: Example) -> PlannedCheck:
 
 
 def _audited(example: Example) -> PlannedCheck:
-    """What an attack proves to be spent, at the suite's confidence, is at most what is certified.
+    """Check that an attack's lower bound, at the suite's confidence, is at most the certified value.
 
     An attack bounds ε from below. So it can refute what is certified and never show it: what it does not refute is
     ``compatible``. So few runs see noise that was forgotten, not noise that is a little too small: ``dpbounds audit``

@@ -1,4 +1,4 @@
-"""Runs on two neighbouring datasets, the lower bound on ε that follows, and what it is compared with."""
+"""Runs on two neighbouring datasets, the lower bound on ε that follows, and its comparison with the certificate."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _PILOT, _FEWEST = 192, 32  # runs that choose between canaries, or say which sco
 _FIRST, _LARGEST = 1024, 32_768  # runs between two looks: each time half as many again, up to the largest
 _OTHER = 0.05  # share of the runs, and of the wealth, for each pair but the loudest
 _LOUDER = 1.2  # times the variance of the first canary's ratio: else another is not preferred, as a few runs may err
-NEAR = 0.9  # of the certified ε: where an audit may stop
+NEAR = 0.9  # share of the certified ε at which an audit may stop
 _DRAWN = {Gaussian, PoissonSampled, SampledWithoutReplacement, SampledWithReplacement, TruncatedPoisson}
 _DRAWN |= {BallsInBins, RandomlyAllocated, Shuffled, MatrixMechanism}
 _CHOSEN, _SAMPLED, _GAUSSIAN = "choices", "random batches", "Gaussian releases"
@@ -62,18 +62,19 @@ class AuditedAlgorithm:
     """An audit, compared with the certificate and the claim.
 
     Attributes:
-        name: Of the algorithm.
+        name: The algorithm.
         attack: The score that found most, and on which pair if it was not the worst.
         audit: The lower bound on ε, the larger one where there are two.
         unassuming: The one that assumes nothing but independent runs.
-        certified: Upper end of the certified ε of what the ledger says was released; infinite where nothing is proven.
+        certified: Upper bound of the certified ε of what the ledger says was released; infinite where nothing is
+            proven.
         claim: The budget that the run claims to keep.
-        runs: In all; 1 for an audit in one run.
-        ended: Why no more were made: "near" the certified ε, "exceeded", "runs" or so many "seconds" used up.
+        runs: The number of all runs; 1 for an audit in one run.
+        ended: Why it ended: "near" the certified ε, "exceeded", "runs" or "seconds" used up.
         reach: About the ε of the pair that was run most, where known; see ``SequentialAudit.reach``.
-        releases: What the ledger holds, a key of ``AIMS``.
-        heard: How many answers of that pair's runs had a known likelihood, on average.
-        paid: How many the ledger holds. A run may ask for fewer than it reserves.
+        releases: The kind of releases in the ledger, a key of ``AIMS``.
+        heard: Average number of answers of that pair's runs with a known likelihood.
+        paid: Number of answers in the ledger. A run may ask for fewer than it reserves.
     """
 
     name: str
@@ -91,7 +92,7 @@ class AuditedAlgorithm:
 
     @property
     def limit(self) -> str:
-        """What kept the bound below its aim: "" (nothing did), "pair" or, where a better one has room, ``ended``.
+        """Reason why the bound is below its aim: "" (it is not), "pair" or, if a better attack is possible, ``ended``.
 
         "pair": these two datasets show less than is certified. Where runs ask for fewer answers than are paid for,
         or some of them tell this attack nothing, how many do is said, too.
@@ -143,7 +144,7 @@ def audit_example(
 def audit_examples(
     names: Sequence[str], budget: PrivacyBudget, *, jobs: int = 1, **named: Any
 ) -> Iterator[AuditedAlgorithm]:
-    """Audit several examples, in their order, in so many processes; other arguments as for one."""
+    """Audit several examples, in their order, in ``jobs`` processes; other arguments as for one."""
     one = partial(audit_example, budget=budget, **named)
     if jobs == 1:
         yield from map(one, names)
@@ -181,10 +182,11 @@ def audit_algorithm(
     Args:
         name: For the finding.
         algorithm: Anything with ``run``.
-        problem: What it is for, with a known ``worst_pair``, whose records replace its own; or a pair to run it on.
+        problem: The problem of the algorithm, with a known ``worst_pair``, whose records replace its own; or a pair to
+            run it on.
         claim: ε, δ and the relation that the runs claim to keep.
         runs: At most, on all datasets together, at least 8.
-        seconds: Of this process's CPU time, about: then what is found depends on the machine.
+        seconds: Approximate CPU time of this process: the result then depends on the machine.
         enough: Part of the certified ε at which it ends.
         confidence: In (0, 1), of the lower bound, however many scores and pairs are tried.
         seed: At least 0; all randomness follows from it.
@@ -217,7 +219,7 @@ def audit_algorithm(
         seconds=seconds - (time.process_time() - begun),
         enough=enough * certified,
     )
-    certified = _certified(ledgers, claim, release)  # of all runs: later ones may have released more
+    certified = _certified(ledgers, claim, release)  # certified value of all runs: later ones may have released more
     gaussian_still = release == "every-iterate" and all(map(_only_gaussian, set(ledgers)))
     audit = betting.audit if gaussian_still else betting.unassuming
     if audit.epsilon > certified:
@@ -379,7 +381,7 @@ def _heard(
 
 
 def _at_first(game: Game, runs: int, source: np.random.Generator, seconds: float) -> tuple[dict[str, Array], Sides]:
-    """Scores of so many runs, or of as many as take a tenth of the time (of 32, where they take longer)."""
+    """Return the scores of ``runs`` runs, or of as many as take a tenth of the time (of 32, if that takes longer)."""
     if math.isinf(seconds) or runs <= _FEWEST:
         return game.scores(runs, source)
     begun = time.process_time()
@@ -413,7 +415,7 @@ def _loudest(games: Mapping[str, Game], source: np.random.Generator, seconds: fl
 
 
 def scores_of_output(run: Run, pair: Pair) -> dict[str, Array]:
-    """Scores of what was returned: its distance from the start, how far it lies along the first shift, other numbers.
+    """Return scores of the output: its distance from the start, its component along the first shift, other numbers.
 
     Where nothing was returned (NaN), the score is -1.
     """
@@ -439,7 +441,7 @@ def _described(ledgers: Sequence[Ledger]) -> tuple[str, int]:
 
 
 def certified_or_infinite(spent: Callable[[], Enclosure]) -> float:
-    """The upper end of what is spent; infinite where nothing is proven."""
+    """The upper bound of what is spent; infinite where nothing is proven."""
     try:
         return spent().upper
     except NO_PROOF:

@@ -52,7 +52,7 @@ class Mutation:
 
     Attributes:
         name: Short.
-        flaw: What was changed; for a sound copy, ``SOUND``.
+        flaw: The change; for a sound copy, ``SOUND``.
         claim: ε that is claimed.
         delta: δ of the claim.
         scale: Runs that it takes, in units of the runs asked for: rare events take more.
@@ -119,7 +119,7 @@ def same_every_time(generators: Sequence[np.random.Generator], dimension: int, a
 
 
 def on_the_sphere(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
-    """Of length ``amount`` exactly, in a random direction."""
+    """Return vectors of length ``amount`` exactly, in random directions."""
     drawn = standard_gaussian(generators, dimension)
     drawn *= amount / np.linalg.norm(drawn, axis=1, keepdims=True)
     return drawn
@@ -157,12 +157,12 @@ class Descent:
     """x <- x - γ (∇F(x) + noise) for a number of steps; every answer and the last point are released.
 
     Attributes:
-        multiplier: Of the noise that is written down, in units of G on the sum.
+        multiplier: Multiplier of the recorded noise, in units of G on the sum.
         draw: The noise that is added.
         step_size: From the problem.
-        kind: Of noise, as written down.
+        kind: Kind of the recorded noise.
         batch: Chooses the records of every step; None for all of them.
-        steps: How many.
+        steps: The number of steps.
     """
 
     multiplier: float
@@ -243,7 +243,7 @@ def _batch_claim() -> float:
     return accountants.epsilon(mechanism, delta=_CLAIM.delta, relation=_CLAIM.relation).upper
 
 
-_RADIUS = Fraction(40)  # of the ball, in units of G on the sum
+_RADIUS = Fraction(40)  # radius of the ball, in units of G on the sum
 
 
 def _ball_delta() -> float:
@@ -278,7 +278,7 @@ _RHO = Fraction(1)  # φ: the theorem's estimates claim φ/2-zCDP
 
 
 def _spider_multipliers(printed: bool) -> tuple[Fraction, Fraction]:
-    """Of fresh estimates and of differences, as printed; or larger by √8, so that T answers cost φ/4 each way.
+    """Return the noise multipliers of fresh estimates and of differences, as printed, or larger by √8.
 
     An answer with multiplier z costs 2/z² in zCDP if a record is replaced: T of them with z = √(8T/φ) cost φ/4.
     """

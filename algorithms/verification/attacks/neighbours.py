@@ -28,9 +28,9 @@ from dpbounds.privacy.relations import Relation
 
 Shape = Literal["steep", "curved"]
 
-_CENTRE = 0.99  # of G/L: how far from the start the minimum of a curved canary lies
+_CENTRE = 0.99  # distance of the minimum of a curved canary from the start, in units of G/L
 _RAW = 10  # length of a record that is to be clipped, in units of the bound
-_SMALL = 1 / 8  # of a small record, likewise
+_SMALL = 1 / 8  # scale of a small record, likewise
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +40,7 @@ class Pair:
     Attributes:
         first: The problem on one dataset.
         second: On its neighbour.
-        relation: That makes them neighbours.
+        relation: The neighbouring relation.
     """
 
     first: Any
@@ -80,7 +80,7 @@ def worst_pair(problem: Any, relation: str | Relation = Relation.REPLACE_ONE, sh
 
 
 def shapes_for(problem: object) -> tuple[Shape, ...]:
-    """Which canaries there are: a curved one needs an L, and would exceed a bound on every entry of a gradient."""
+    """Return the kinds of canaries: a curved one needs an L, and would exceed a bound on every entry of a gradient."""
     return ("steep",) if isinstance(problem, BoundedEntries | LinearScores | Clipped) else ("steep", "curved")
 
 
@@ -111,7 +111,7 @@ def pairs_of_norms(problem: object, relation: str | Relation = Relation.REPLACE_
 
 
 def other_sign(relation: Relation) -> float:
-    """What the record that differs is multiplied by on the second side: it is turned round, or falls silent."""
+    """Return the factor of the differing record on the second side: its sign is changed, or it becomes 0."""
     return -1.0 if relation is Relation.REPLACE_ONE else 0.0
 
 
@@ -196,7 +196,7 @@ def _name_of_rows(problem: Any) -> str:
 
 
 class _Told(NamedTuple):
-    """What a canary is made of: its sign, u and ‖u‖, G and L (rounded down), and where a curved one has its minimum.
+    """The parameters of a canary: its sign, u and ‖u‖, G and L (rounded down), and the minimum of a curved one.
 
     If steep, its gradient is ``slope``. Its loss is cut at ±``most``, half of the range by which scores are accounted.
     """
@@ -212,7 +212,7 @@ class _Told(NamedTuple):
 
 
 class _Canary:
-    """What turns a problem into one whose record i has, with u = row_i over the bound, the loss of the canary along u.
+    """Wrapper of a problem whose record i has, with u = row_i over the bound, the loss of the canary along u.
 
     Only row 0 may differ from 0, so that parts of the records and projections of their features are what they should
     be: the canary is in the part that has it, and its strength goes with the length of the row.
@@ -291,7 +291,7 @@ class _Canary:
 
     @property
     def initial_gap(self: Any) -> sympy.Expr:
-        """That of the problem whose constants these are, the same on both sides."""
+        """The initial gap of the problem whose constants these are, the same on both sides."""
         base = self._base
         public = {each.name: getattr(self, each.name) for each in fields(self)}
         if "shifts" in public:

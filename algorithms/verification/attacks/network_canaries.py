@@ -52,7 +52,7 @@ def audit_network(
         score: "sum" of the noisy gradients along a canary's coordinate, or their "spread" over the steps, which sees
             noise that is used again where batches are drawn. Choose before looking at both.
         confidence: In (0, 1).
-        seed: Of coins, coordinates and the run.
+        seed: The seed of coins, coordinates and the run.
 
     Raises:
         InvalidValue: There are fewer parameters than canaries, or a number is not allowed.

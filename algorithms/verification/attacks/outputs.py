@@ -29,7 +29,7 @@ from dpbounds.privacy.relations import Relation
 
 @singledispatch
 def candidates_of(algorithm: object) -> Callable[[Any], Array] | None:
-    """From a problem to the scores of the candidates that an algorithm chooses from; None where they are not known.
+    """Return a function from a problem to the scores of an algorithm's candidates; None if they are unknown.
 
     On a steep canary, with all other records silent, gradients are the same everywhere: so are scores of vertices.
     """
@@ -77,7 +77,7 @@ def _chances(selection: AboveThresholdSelection, problem: Any) -> Array:
     return np.maximum(outcome_chances(selection, problem), 1e-300)
 
 
-# --- What a selection is told of points: a record may do to each what the accounting allows it
+# --- Answers of a selection: a record may change the score of each point by what the accounting allows ---
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

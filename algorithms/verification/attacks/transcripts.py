@@ -1,4 +1,4 @@
-"""What an algorithm released along the way, heard at the oracles; how likely it is under either dataset.
+"""Likelihood of the answers that an algorithm released along the way, recorded at the oracles, for either dataset.
 
 A certificate is about *all* noisy answers, not only about the point that is returned in the end, so an attacker may see
 them all. The points that an oracle was asked about are known to him, too: they are functions of earlier answers. Which
@@ -42,7 +42,7 @@ from dpbounds.algorithms.verification.attacks.neighbours import Pair
 
 _IMPOSSIBLE = -1e6  # log-likelihood of an answer that a ball or a sphere cannot give: finite, so that sums are
 _FAR = 1e6  # a distance, in units of the noise, where there was nothing to measure
-_MOST_COPIES = 8  # of one record in a batch drawn with replacement: more are too rare to matter for a score
+_MOST_COPIES = 8  # copies of one record in a batch drawn with replacement: more are too rare to matter for a score
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,12 +50,12 @@ class Answer:
     """One noisy answer of R repetitions, and how to compute what it was about.
 
     Attributes:
-        noisy: What was released, shape (R, m).
+        noisy: The release, shape (R, m).
         amount: Standard deviation (or radius) as written down, shape (R,).
-        kind: Of noise, as written down.
+        kind: Kind of the recorded noise.
         generators: The repetitions' streams: they tell whose row is whose.
         exact: From a problem to the answer without noise, of all records or of a given one alone, shape (R, m).
-        sampling: Of the random batch that was asked, or None for all records, or for others that are known.
+        sampling: Sampling of the random batch, or None for all records, or for others that are known.
         place: Of the batch in its epoch, and whether it is the first of a new draw, where batches depend on each other;
             of a row of correlated noise whether it is the first of all, and the first of an epoch.
         records: n.
@@ -75,11 +75,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """Which candidate a private choice returned for R repetitions; not the scores, which are not a release.
+    """The candidate that a private choice returned for R repetitions; not the scores, which are not a release.
 
     Attributes:
         index: Shape (R,).
-        scale: That of the noise on the scores: 2Δ/ε.
+        scale: Scale of the noise on the scores: 2Δ/ε.
         generators: The repetitions' streams.
         records: n of the problem that was asked about: a part of the records, maybe.
     """
@@ -103,7 +103,7 @@ def listening(hear: Listener) -> AbstractContextManager[object]:
 
 
 class _Heard:
-    """Watches, and tells a listener."""
+    """A watcher that passes answers to a listener."""
 
     def __init__(self, hear: Listener) -> None:
         self._hear = hear
@@ -136,7 +136,7 @@ class _Heard:
                 found[step % m] += weight / float(oracle.divisor) * problem.batch_gradient(points, rows)
             return found
 
-        if oracle.scheme.draws != "fixed-order":  # which records a batch holds is secret
+        if oracle.scheme.draws != "fixed-order":  # the records of a batch are secret
             begins = len(past) == 1, (len(past) - 1) % m == 0
             return _answer(oracle, noisy, oracle.scheme, place=begins, exact=by_group)
 
@@ -184,7 +184,7 @@ def _of_gradient(oracle: GradientOracle | BatchGradientOracle | VisitGradientOra
 def _of_visit(oracle: VisitGradientOracle, answer: Any, X: Array) -> Answer:
     scheme, n = oracle.scheme, oracle.problem.records
     visit, place = divmod(oracle.visits - 1, scheme.bins)
-    if isinstance(scheme, Cyclic) and scheme.order == "fixed":  # which records these are is public
+    if isinstance(scheme, Cyclic) and scheme.order == "fixed":  # the batches are public
         rows = np.broadcast_to(np.arange(place, n, scheme.bins), (len(X), len(range(place, n, scheme.bins))))
         share = rows.shape[1] / float(oracle.divisor)
         return _answer(oracle, answer.noisy, exact=lambda problem: share * problem.batch_gradient(X, rows))
@@ -265,12 +265,12 @@ class Witness:
     The last two only hear full-batch answers.
 
     Args:
-        pair: Of datasets.
-        scores: Of an algorithm's candidates, from the problem on either side, shape (N,); None where choices tell
-            nothing.
+        pair: The pair of datasets.
+        scores: Returns the scores of an algorithm's candidates from the problem on either side, shape (N,); None if
+            choices are not informative.
 
     Attributes:
-        answers: How many were heard.
+        answers: The number of recorded answers.
     """
 
     def __init__(self, pair: Pair, scores: Callable[[Any], Array] | None = None) -> None:
@@ -285,7 +285,7 @@ class Witness:
         self.answers = 0
 
     def hear(self, answer: Answer | Choice) -> None:
-        """Take one answer; one about projected records, which are others than those of the pair, tells nothing here."""
+        """Take one answer; answers about projected records, which differ from those of the pair, are ignored."""
         if isinstance(answer, Choice):
             self._hear_choice(answer)
             return
@@ -363,7 +363,7 @@ class Witness:
         self._understood += len(rows)
 
     def answers_of_a_run(self, repetitions: int) -> float:
-        """How many answers had a likelihood, in the mean over repetitions."""
+        """Return the mean number of answers with a likelihood, over repetitions."""
         return self._understood / repetitions
 
     def scores(self, repetitions: int) -> dict[str, Array]:
@@ -396,7 +396,7 @@ class Witness:
         last[rows] = residual
 
     def _rows(self, generators: Sequence[np.random.Generator]) -> NDArray[np.int64]:
-        """Whose answers these are, by the streams; an oracle may be asked for some of the repetitions only."""
+        """Return the repetitions of these answers, by the streams; some of the repetitions may ask alone."""
         if self._asked is None or self._asked[0] is not generators:
             if self._index and not any(generator in self._index for generator in generators):
                 self._index |= {generator: row for row, generator in enumerate(generators)}  # another root: all of them
@@ -411,12 +411,12 @@ class Witness:
 
 
 class _Epoch:
-    """What was heard since records were dealt to batches: how likely it is, by where record 0 is, on either side.
+    """The answers since records were dealt to batches: their likelihood by the batch of record 0, on either side.
 
     Args:
-        rows: Of the repetitions that ask.
-        generators: Theirs.
-        chances: Of record 0 to be in each batch; shape (m,), what is missing from 1 that it sits out.
+        rows: Rows of the repetitions that take part.
+        generators: Their generators.
+        chances: Probabilities of record 0 to be in each batch, shape (m,); the rest to 1 is that of no batch.
     """
 
     def __init__(self, rows: NDArray[np.int64], generators: Sequence[np.random.Generator], chances: Array) -> None:
@@ -445,7 +445,7 @@ class _Epoch:
 
 
 class _SubsetEpoch(_Epoch):
-    """The same of an epoch of which record 0 is in a uniform K-subset of the batches.
+    """An epoch in which record 0 is in a uniform K-subset of the batches.
 
     The mean over subsets of the products of likelihood ratios x_j is e_K(x_1, ..., x_m) / C(m, K), the elementary
     symmetric sum; x_j = 1 in batches that were not asked about.
@@ -506,7 +506,7 @@ def _log_density(answer: Answer, exact: Array) -> Array:
 
 @lru_cache(maxsize=16)
 def _kept(sampling: Truncated) -> float:
-    """How many records are kept in the mean: E min(N, B), N binomial."""
+    """Return the mean number of records that are kept: E min(N, B), N binomial."""
     law = stats.binom(sampling.records, float(sampling.sample_rate))
     return float(law.sf(np.arange(sampling.size)).sum())
 

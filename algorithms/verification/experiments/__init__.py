@@ -60,7 +60,7 @@ def run_experiments(
 
 
 def _picture(experiment: Experiment, results: list[Result] | str) -> Picture:
-    """What an experiment shows; where a run was refused, unproven or broke down, that and no picture."""
+    """Return the picture of an experiment; if a run failed, was refused or unproven, only the reason."""
     if isinstance(results, str):
         return _not_drawn(experiment, results)
     try:

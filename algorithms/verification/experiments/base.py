@@ -1,4 +1,4 @@
-"""What an experiment of a paper is: cells to run, curves to draw, and what they say beside the paper's words."""
+"""Experiments of papers: cells to run, curves to draw, and a comparison with the paper's text."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class Experiment:
     """A figure of a paper run again, or one that a paper lacks.
 
     Attributes:
-        name: Of the file, such as "wang-xu-2019-figure-1".
+        name: The name of the file, such as "wang-xu-2019-figure-1".
         theorem: Id of the statement it belongs to.
         title: One line.
-        cells: What must be run, by size.
+        cells: The cells to run, by size.
         panels: From the cells' results, in their order, to what is drawn.
         findings: From the same, sentences: what agrees with the paper's words, what does not, with numbers.
     """

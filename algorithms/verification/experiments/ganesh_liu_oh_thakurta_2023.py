@@ -69,7 +69,7 @@ _OF_GIBBS = Quantity("Gibbs sample", "excess", source="Theorem 5.6")
 
 
 def _pairs(results: Sequence[Result]) -> list[tuple[int, list[Result], list[Result]]]:
-    """By dimension: the results of the net and of Gibbs sampling."""
+    """Return the results of the net and of Gibbs sampling, by dimension."""
     pairs = []
     for dimension in sorted({int(parameter(result, "dimension")) for result in results}):
         here = [result for result in results if parameter(result, "dimension") == dimension]

@@ -94,7 +94,7 @@ def method_path(
 
 
 def quoted_noise(records: int, epsilon: float, steps: int, seed: int) -> Numbers:
-    """Where the noise quoted for Zhang et al., taken as it stands, breaks its promise; both baselines kept honest.
+    """Return the ε of the noise quoted for Zhang et al., as printed; both baselines with a valid budget.
 
     T releases at a variance that grows like ln(T/δ) spend the more the larger T is, as T/ln(T/δ) grows for T/δ > e. So
     there is a smallest T at which it spends more than ε; with it what it spends at one step less (0 at none),

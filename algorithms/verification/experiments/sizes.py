@@ -26,10 +26,10 @@ class Quantity:
 
     Attributes:
         label: In the legend and in sentences.
-        name: Of the repetitions among a cell's numbers.
+        name: The name of the repetitions among a cell's numbers.
         bound: The explicit bound for the cell of a result.
-        source: Of the bound, for the legend.
-        printed: How print says that it falls, such as "n^(-2/3)"; empty where nothing is printed.
+        source: The source of the bound, for the legend.
+        printed: The published rate, such as "n^(-2/3)"; empty if there is none.
         axis: In a picture of its own, where that differs from the label.
     """
 

@@ -25,7 +25,7 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import formatted_float
 from dpbounds.expressions.json_numbers import outward
 
-_WIDEST_OF_NOISE = 0.5  # of the variance that a ledger says: a wider interval decides nothing
+_WIDEST_OF_NOISE = 0.5  # relative to the variance in a ledger: a wider interval decides nothing
 
 
 class Verdict(StrEnum):
@@ -65,7 +65,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Numerical:
-    """What a check is compared with where nothing is proven: a number in double precision, from a quadrature, say.
+    """A number in double precision, such as a quadrature, with which a check compares if nothing is proven.
 
     Attributes:
         value: Finite.
@@ -97,8 +97,8 @@ class Check:
     Attributes:
         theorem: Id of the statement.
         kind: "spent", "bound" or "formula" ("slope" where its runs gave nothing to fit).
-        predicted: What was promised: proven ends, unless it is said to be numerical.
-        measured: What was found.
+        predicted: The claim: a certified interval, unless it is marked as numerical.
+        measured: The measurement.
         verdict: See ``Verdict``.
         reason: Why, in one line.
     """
@@ -144,8 +144,8 @@ def bound_check(theorem: str, repetitions: ArrayLike, bound: Enclosure, confiden
     Student's t interval is exact for normal data and approximate otherwise; averages over many steps are close to it.
 
     Returns:
-        ``holds`` where the upper end of the interval is at most the bound, ``fails`` where the lower end is above it,
-        otherwise ``undecided``. Also undecided with a single repetition.
+        ``holds`` where the upper bound of the interval is at most the bound, ``fails`` where the lower bound is above
+        it, otherwise ``undecided``. Also undecided with a single repetition.
     """
     samples = finite_samples(repetitions)
     measured = mean_interval(samples, confidence)
@@ -167,7 +167,7 @@ def held_below(
         measured: The interval.
         bound: The bound.
         interval: The interval in words, with which the reason begins.
-        below: What is said where all of it is below.
+        below: The text if the whole interval is below.
         named: The bound in words.
         more: What would decide an interval that contains the bound.
     """
@@ -179,7 +179,7 @@ def held_below(
 
 
 def share_of(measured: Measured, bound: Enclosure) -> str:
-    """How much of a bound a measured mean is, in words."""
+    """Describe a measured mean as a part of a bound."""
     return f"{measured.mean / bound.upper if bound.upper > 0 else math.nan:.3g} of the bound"
 
 
@@ -205,7 +205,7 @@ def spent_check(theorem: str, ledger: Ledger, budget: PrivacyBudget) -> Check:
 
 
 def refused_check(theorem: str, kind: str, refused: Sequence[str], runs: int) -> Check:
-    r"""Of so many runs their ledgers refused some, for these reasons: it fails, whatever the others measured.
+    r"""Return a failed check for runs that their ledgers refused, whatever the others measured.
 
     A right run is never refused (but once in 1e12), and what a refused one would have measured has no value.
 
@@ -216,7 +216,7 @@ def refused_check(theorem: str, kind: str, refused: Sequence[str], runs: int) ->
 
 
 def unproven_check(theorem: str, kind: str, unproven: Sequence[str], runs: int) -> Check:
-    """Of so many runs some are unproven, for these reasons: undecided, as what they hide may be anything.
+    """Return an undecided check for runs of which some are unproven, as these may have any value.
 
     >>> unproven_check("x/y", "bound", ["the tail did not close"], 4).reason
     'nothing is proven of 1 of 4 runs: the tail did not close'
@@ -226,7 +226,7 @@ def unproven_check(theorem: str, kind: str, unproven: Sequence[str], runs: int) 
 
 def _of_runs(theorem: str, kind: str, verdict: Verdict, found: str, reasons: Sequence[str], runs: int) -> Check:
     if not 1 <= len(reasons) <= runs:
-        raise InvalidValue("runs", runs, f"at least the {len(reasons)} (1 or more) for which there is a reason")
+        raise InvalidValue("runs", runs, f"at least the {len(reasons)} (1 or more) with a reason")
     reason = f"{found} {len(reasons)} of {runs} runs: {reasons[0].splitlines()[0]}"
     return lost_check(theorem, kind, verdict, reason, len(reasons))
 
@@ -240,14 +240,13 @@ def lost_check(theorem: str, kind: str, verdict: Verdict, reason: str, lost: int
 def noise_check(
     theorem: str, squared_norms: ArrayLike, *, dimension: int, steps: int, ledger: Ledger, confidence: float = 0.999999
 ) -> Check:
-    """Hold the noise that was really added against the noise that the ledger says was added.
+    """Compare the noise that was added with the noise in the ledger.
 
-    A ledger can only be right about what it was told. With R repetitions of T steps of d-dimensional noise N(0, σ² I),
-    the sum of all squares is σ² times a chi-square variable with R T d degrees of freedom, which gives an exact
-    interval for E‖e‖² = dσ².
+    With R repetitions of T steps of d-dimensional noise N(0, σ² I), the sum of all squares is σ² times a chi-square
+    variable with R T d degrees of freedom, which gives an exact interval for E‖e‖² = dσ².
 
     Args:
-        theorem: Id of the statement whose noise it is.
+        theorem: Id of the theorem that prescribes the noise.
         squared_norms: Mean over the steps of ‖e‖², one per repetition, shape (R,).
         dimension: d.
         steps: T.
@@ -288,7 +287,7 @@ def sensitivity_check(theorem: str, problem: Problem, points: ArrayLike, ledger:
     Args:
         theorem: Id of the statement whose sensitivity it is.
         problem: Supplies the records.
-        points: Where to look, shape (R, d): the start and the outputs, say.
+        points: The points to try, shape (R, d): the start and the outputs, for example.
         ledger: Releases of mean gradients, at least 1.
 
     Returns:
@@ -323,14 +322,14 @@ def valid_share(name: str, value: float) -> None:
 
 
 def formatted_upper(predicted: Enclosure | Numerical, specification: str) -> str:
-    """The upper end in a format such as ".4g", as Python writes it; a proven one is rounded up."""
+    """The upper bound in a format such as ".4g", as Python writes it; a proven one is rounded up."""
     if isinstance(predicted, Numerical):
         return format(predicted.upper, specification)
     return formatted_float(predicted.exact_upper, specification, "up")
 
 
 def ends_as_json(predicted: Enclosure | Numerical) -> dict[str, float | str]:
-    """Both ends for JSON, proven ones rounded outwards; what is not finite is text."""
+    """Both bounds for JSON, proven ones rounded outwards; what is not finite is text."""
     if isinstance(predicted, Numerical):
         return {"lower": predicted.lower, "upper": predicted.upper}
     return {

@@ -28,12 +28,12 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 
 Numbers = Mapping[str, float | list[float]]
-_WIDEST = 0.15  # of the value: an interval wider than this decides nothing about a formula
+_WIDEST = 0.15  # relative to the value: an interval wider than this decides nothing about a formula
 _COUNTED = ("hits", "sum", "squares", "draws")
 
 
 def largest_rate(errors: int, runs: int, confidence: float) -> float:
-    """The upper end of Clopper and Pearson's interval: the largest rate that is not refuted by so few errors.
+    """The upper bound of Clopper and Pearson's interval: the largest rate that is not refuted by so few errors.
 
     Of ``runs`` >= 1; the confidence, in (0, 1), is one-sided.
 
@@ -73,11 +73,11 @@ def measured(numbers: Numbers, confidence: float) -> Measured:
 
 
 def formula_check(theorem: str, numbers: Numbers, predicted: Enclosure | Numerical, confidence: float = 0.999) -> Check:
-    """Hold a Monte Carlo estimate against a closed form, or against a value that is numerical only.
+    """Compare a Monte Carlo estimate with a closed form, or with a value that is numerical only.
 
     Returns:
         ``holds`` where the interval contains the value, ``fails`` where it does not. ``undecided`` where the interval
-        is wider than 15 % of the value: it would contain what is wrong by so much.
+        is wider than 15 % of the value: it would contain values with a large error.
     """
     estimate = measured(numbers, confidence)
     if isinstance(predicted, Numerical):
@@ -103,7 +103,7 @@ def estimate_check(theorem: str, numbers: Numbers, bound: Enclosure, confidence:
     """Hold a Monte Carlo estimate against an upper bound.
 
     Returns:
-        ``holds`` where the interval's upper end is at most the bound, ``fails`` where its lower end is above it,
+        ``holds`` where the interval's upper bound is at most the bound, ``fails`` where its lower bound is above it,
         ``undecided`` where the bound lies within.
     """
     mean = measured(numbers, confidence)
@@ -143,7 +143,7 @@ def always_check(theorem: str, repetitions: Sequence[float], bound: Enclosure) -
     """Compare every repetition with what none of them may exceed: a single one above it refutes the bound.
 
     Returns:
-        ``fails`` where some sample lies above the bound, ``holds`` where all are at most its lower end; ``undecided``
+        ``fails`` where some sample lies above the bound, ``holds`` where all are at most its lower bound; ``undecided``
         where one falls between the proven ends of the bound.
     """
     samples = finite_samples(repetitions)

@@ -1,4 +1,4 @@
-"""What is true of a problem and not public: how low its risk gets, and how curved it is where a run was."""
+"""Properties of a problem that are not public: its smallest risk, and its curvature where a run was."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Ground:
 
     Attributes:
         lowest: The lowest value that was found: no lower than the infimum.
-        minimiser: Where that was, shape (p,).
+        minimiser: The point of that value, shape (p,).
         curvature: The largest eigenvalue of the mean Hessian at the points that were looked at, or 0.
         settled: The same at the minimiser alone.
     """
@@ -45,7 +45,7 @@ def ground(problem: FiniteSum, points: Array, move: Move, ridge: float = 0.0) ->
 
     Args:
         problem: F.
-        points: Where the run was, shape (N, p), the start first.
+        points: The points of the run, shape (N, p), the start first.
         move: A step of its kind, plain, projected or proximal: from points along gradients with a step size.
         ridge: λ of a term (λ/2)‖x‖² beside F.
     """
@@ -80,7 +80,7 @@ def _descended(x: Array, ask: Callable[[Array], tuple[Array, Array]], move: Move
 
 
 def _largest_eigenvalue(problem: FiniteSum, x: Array) -> float:
-    """Of the mean Hessian at a point: by LAPACK, or in many dimensions by ARPACK from differences of gradients."""
+    """Return that of the mean Hessian: by LAPACK, or in many dimensions by ARPACK from differences of gradients."""
     p = problem.dimension
     if p <= _DENSE:
         return float(np.linalg.eigvalsh(problem.hessian(x[None])[0])[-1])

@@ -1,11 +1,10 @@
 """The kinds of planned checks, whatever the algorithm: a budget, a bound, a closed form, an exponent.
 
-A study says which cells, which of their numbers and which promise; how the two are compared with each other stands
-here. What is promised is a function of a cell's result, so that listing the checks builds no bound; by default it is
-what ``bound`` of the algorithm says that ran.
+A study names the cells, their numbers and the claim; this module compares them. The claim is a function of a cell's
+result, so that listing the checks builds no bound; by default it is ``bound`` of the algorithm that ran.
 
-Throughout, ``theorem`` is the id of the statement that promises, ``name`` the check's own, in which parameters of a
-cell may stand in braces: there is a check for each cell then. A quantity is the name of a cell's numbers, one per
+Throughout, ``theorem`` is the id of the statement that promises, ``name`` the check's own, which may contain parameters
+of a cell in braces: there is then a check for each cell. A quantity is the name of a cell's numbers, one per
 repetition, or makes such numbers from its result.
 """
 
@@ -44,11 +43,11 @@ from dpbounds.expressions.exact import ExactLike, exact
 from dpbounds.theorems.record import Mode
 
 SUITE_ERROR = 0.01
-MOST_CHECKS = 500  # among which the error is shared, whether there are so many or not
+MOST_CHECKS = 500  # number of checks among which the error is shared, even if there are fewer
 
 
 class Size(StrEnum):
-    """How long a suite may take."""
+    """The size of a suite, by time."""
 
     QUICK = "quick"  # minutes on two cores: every check at small size
     FULL = "full"  # overnight
@@ -70,11 +69,11 @@ class PlannedCheck:
         theorem: Id of the statement.
         kind: "spent", "bound", "slope" or "formula".
         name: Its own name; unique.
-        cells: What must be run, by size.
+        cells: The cells to run, by size.
         judge: From the cells' results, in their order, and a confidence, to a verdict. None of them was refused or
             without proof.
-        mode: In which sense a bound is held: of a mean, of a quantile, of every run; None for other kinds. A test holds
-            it against the statement's own.
+        mode: The sense of a bound: of a mean, of a quantile, of every run; None for other kinds. A test compares it
+            with the statement's own.
     """
 
     theorem: str
@@ -122,7 +121,7 @@ def spent(theorem: str, name: str, cells: CellsAt, budget: ExactLike | None = No
 
     Args:
         theorem: Id of the statement that promises it.
-        name: Of the check.
+        name: The name of the check.
         cells: Whose results hold the proven ends ``spent_lower`` and ``spent_upper``, one ledger each.
         budget: ε, the same for all; None: each cell's own parameter ``epsilon``.
         of: Begins the names of the ends, where something else than ε is spent ("delta").
@@ -174,7 +173,7 @@ def quantile_bounded(
 
 
 def always_bounded(theorem: str, name: str, cells: CellsAt, quantity: Quantity, bound: Promise) -> Checks:
-    """None of the same exceeds a bound that always holds: no chance is in it, so the confidence does not matter."""
+    """Check that no value exceeds a bound that always holds: it is deterministic, so the confidence does not matter."""
 
     def held(result: Result, confidence: float) -> Check:
         return always_check(theorem, _samples(result, quantity), bound(result))
@@ -183,7 +182,7 @@ def always_bounded(theorem: str, name: str, cells: CellsAt, quantity: Quantity, 
 
 
 def rate_bounded(theorem: str, name: str, cells: CellsAt, failure: Promise) -> Checks:
-    """How often a cell counted (``hits`` of ``draws``) that a bound was exceeded is at most ω."""
+    """Check that the rate at which a bound is exceeded (``hits`` of ``draws`` in a cell) is at most ω."""
     return _estimated(theorem, name, cells, failure, ("hits", "draws"), Mode.PROBABILITY)
 
 
@@ -200,7 +199,7 @@ def _estimated(theorem: str, name: str, cells: CellsAt, bound: Promise, counts: 
 
 
 def formula(theorem: str, name: str, cells: CellsAt, value: Callable[[Result], Enclosure | Numerical]) -> Checks:
-    """What a cell counted or summed (see ``estimates.measured``) is what a closed form or a quadrature says."""
+    """Check that a cell's count or sum (see ``estimates.measured``) agrees with a closed form or a quadrature."""
 
     def held(result: Result, confidence: float) -> Check:
         return formula_check(theorem, result.numbers, value(result), confidence)
@@ -233,7 +232,7 @@ def in_turn(*groups: Sequence[PlannedCheck]) -> Checks:
 
 @dataclass(frozen=True, slots=True)
 class _Sweep:
-    """What one problem gave, at rising places of the plan."""
+    """The results of one problem, at increasing sizes."""
 
     results: list[Result] = field(default_factory=list)
     sizes: list[float] = field(default_factory=list)
@@ -254,19 +253,21 @@ def slope(
     among: str = "{problem}",
     regime: Regime | None = None,
 ) -> PlannedCheck:
-    """What is measured over a sweep falls (or grows) as fast as promised, or better.
+    """Check that the quantity decreases (or increases) over a sweep at the claimed rate, or a better one.
 
     Args:
         theorem: Id of the statement that promises the exponent.
-        name: Of the check.
+        name: The name of the check.
         cells: The sweep: at least 3 sizes.
         quantity: Positive, at least 2 repetitions a cell.
         exponent: Promised.
-        against: Which parameter of the cells is the size.
-        chosen: The problem that was chosen among several because the exponent shows there. A match then says that the
-            rate is met somewhere; the verdict rests on the chosen problem alone, and what the others give is told.
-        among: What a problem is called, from the cells' parameters in braces.
-        regime: Where the exponent can show: other sizes are left out, and with fewer than 3 it is undecided.
+        against: The parameter of the cells that is the size.
+        chosen: The problem that was chosen among several because the exponent can be observed there. A match then shows
+            that the rate is met somewhere; the verdict uses the chosen problem alone, and the exponents of the others
+            are reported.
+        among: The name of a problem, with the cells' parameters in braces.
+        regime: The sizes at which the exponent can be observed: others are left out, and with fewer than 3 it is
+            undecided.
     """
 
     def judge(results: Sequence[Result], confidence: float) -> SlopeCheck:
@@ -325,18 +326,18 @@ def exact_slope(
     against: str = "records",
     chosen: str = "",
 ) -> PlannedCheck:
-    """Return the same of numbers that were computed and no chance is in, by the last of their local exponents.
+    """Return the check of an exponent of deterministic numbers, by the last of their local exponents.
 
     Args:
         theorem: Id of the statement that promises the exponent.
-        name: Of the check.
-        cells: The sweep, at rising sizes; a number ``of_bound`` of each is told.
+        name: The name of the check.
+        cells: The sweep, at increasing sizes; a number ``of_bound`` of each is reported.
         quantity: Name of a number of each.
         exponent: Promised.
         regime: Name of a number of each, and from which value on an exponent is judged; undecided below.
-        beside: What runs gave in its place, in words, their cells and quantity: no verdict rests on them.
-        against: Which parameter of the cells is the size.
-        chosen: What was computed, and why, in words.
+        beside: The measurements of runs, in words, with their cells and quantity: no verdict depends on them.
+        against: The parameter of the cells that is the size.
+        chosen: The computed quantity, and the reason for it, in words.
     """
     word, runs, measured = beside
     letters, least = regime

@@ -42,7 +42,7 @@ def time_constants(name: str = "γ h T", least: float = 1.0, posed: Posed | None
     Args:
         name: In the algorithm's letters.
         least: One: what starts has been left.
-        posed: What poses algorithm and problem at a cell; by default the trial that gave the result.
+        posed: Returns algorithm and problem of a cell; by default those of the trial that gave the result.
     """
 
     def value(result: Result) -> float:
@@ -56,7 +56,7 @@ def time_constants(name: str = "γ h T", least: float = 1.0, posed: Posed | None
 
 
 def way(least: float = 1.0) -> Regime:
-    """Of Frank-Wolfe: γ T, steps in units of the way to a vertex."""
+    """Return the regime of Frank-Wolfe: γ T, steps in units of the way to a vertex."""
 
     def value(result: Result) -> float:
         algorithm, problem = _at(result, None)
@@ -66,7 +66,7 @@ def way(least: float = 1.0) -> Regime:
 
 
 def depth(least: float = 5.0) -> Regime:
-    """Of a choice or a sample: β Δ, how many temperatures the start lies above the minimum."""
+    """Return the regime of a choice or a sample: β Δ, the distance of the start from the minimum in temperatures."""
 
     def value(result: Result) -> float:
         algorithm, problem = _at(result, None)

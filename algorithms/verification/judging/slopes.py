@@ -37,11 +37,11 @@ from dpbounds.errors import InvalidValue
 
 Array = NDArray[np.float64]
 FEWEST_POINTS = 3
-_LEAST_ERROR = 1e-12  # of a logarithm in double precision
+_LEAST_ERROR = 1e-12  # least error of a logarithm in double precision
 
 
 class Finding(StrEnum):
-    """How a measured exponent relates to the predicted one."""
+    """The relation of a measured exponent to the predicted one."""
 
     MATCHES = "matches"
     BETTER = "better than promised"
@@ -56,11 +56,11 @@ class Slope:
 
     Attributes:
         value: The least-squares slope.
-        low: Lower end of its confidence interval.
-        high: Upper end.
-        confidence: Of the interval.
-        points: How many sizes took part.
-        curvature: Of log against log; negative where the slope steepens downwards.
+        low: Lower bound of its confidence interval.
+        high: Upper bound.
+        confidence: The confidence of the interval.
+        points: The number of sizes in the fit.
+        curvature: Curvature of log against log; negative if the slope steepens downwards.
         bend: Its two-sided p-value: small where no single slope fits.
     """
 
@@ -75,7 +75,7 @@ class Slope:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """What a problem gave on which no verdict rests.
+    """The result of a problem that does not count for the verdict.
 
     Attributes:
         problem: Its name.
@@ -98,12 +98,12 @@ class SlopeCheck:
     Attributes:
         theorem: Id of the statement.
         predicted: The exponent.
-        slope: What was measured.
-        finding: How they relate.
+        slope: The fitted slope.
+        finding: The relation of slope and claim.
         verdict: ``holds`` (also when better), ``fails``, ``compatible`` or ``undecided``.
         reason: Why, in one line.
         chosen: The problem it was measured on, and why that one, where it was chosen among several.
-        others: What the others gave.
+        others: The results of the other problems.
     """
 
     theorem: str
@@ -122,7 +122,7 @@ def fit(sizes: ArrayLike, samples: Sequence[ArrayLike], confidence: float = 0.99
     Args:
         sizes: x > 0, at least 3 distinct ones, shape (K,).
         samples: For each size its repetitions, at least 2 each, positive and finite or the run broke down.
-        confidence: Of the interval, in (0, 1): Student's, see above.
+        confidence: The confidence of the interval, in (0, 1): Student's, see above.
     """
     x, groups = _checked(sizes, samples)
     valid_share("confidence", confidence)
@@ -168,7 +168,7 @@ def slope_check(
         predicted: Its exponent p: measured <= C x^p.
         sizes: As for ``fit``.
         samples: As for ``fit``.
-        confidence: Of the interval; divide the suite's error among its checks (``confidence_of``).
+        confidence: The confidence of the interval; divide the suite's error among its checks (``confidence_of``).
         widest: An interval wider than this, of which a part lies above p + tolerance, decides nothing.
         tolerance: By how much an exponent may exceed p and still keep the promise: logarithms that an order hides are
             not flat within a finite sweep.
@@ -203,7 +203,7 @@ def slope_check(
 def exact_slope_check(
     theorem: str, predicted: float, sizes: Sequence[float], values: Sequence[float], *, tolerance: float = 0.05
 ) -> SlopeCheck:
-    """Hold numbers that no chance is in against a predicted exponent: by their last local one, all of which are told.
+    """Compare deterministic numbers with a predicted exponent, by their last local one; all of them are reported.
 
     Args:
         theorem: Id of the statement.
@@ -246,7 +246,7 @@ def _judged(slope: Slope, predicted: float, widest: float, tolerance: float) -> 
 
 
 def confidence_of(suite_error: float, checks: int) -> float:
-    """The confidence of each of so many checks for which all of them together raise a false alarm at most that often.
+    """Return the confidence of each of ``checks`` checks for which all together raise a false alarm at most that often.
 
     Bonferroni: 1 - suite_error/checks.
 

@@ -1,4 +1,4 @@
-"""Where a bound loses: a theorem's proof line by line, both sides measured in one run."""
+"""Proof traces: a theorem's proof line by line, with both sides measured in one run."""
 
 from dpbounds.algorithms.verification.ladders.explaining import Explanation, demand_ladder, explain
 from dpbounds.algorithms.verification.ladders.lines import Due, Line

@@ -80,7 +80,7 @@ _SAME = "the bound, as the algorithm evaluates it"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ladder:
-    """What ``explain`` makes lines of; the fields are those of ``Explanation``."""
+    """The measurements from which ``explain`` makes lines; the fields are those of ``Explanation``."""
 
     quantity: str
     rungs: tuple[Rung, ...]
@@ -212,7 +212,7 @@ def _of_mapping(
         return inner if mapping == "noisy" else (np.sqrt(inner) + np.sqrt(drawn)) ** 2
 
     curvature, planned = square * seen.curvature, constant(variance)
-    moment: Relation = "=" if square == 1 else "<="  # of a dual norm there may be a bound only
+    moment: Relation = "=" if square == 1 else "<="  # for a dual norm there may be a bound only
     rungs = [Rung(_mean(run, mapping))]
     if mapping == "exact":
         claim = "two steps from one point differ by the noise at most; Minkowski's inequality"

@@ -1,4 +1,4 @@
-"""Where a bound loses: ``explain`` measures both sides of every line of its proof in one run.
+"""Proof traces: ``explain`` measures both sides of every line of a bound's proof in one run.
 
 Nothing of this is private: it looks at exact answers and at the records.
 """
@@ -20,22 +20,22 @@ from dpbounds.expressions.enclosure import Enclosure
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A run between what was measured and what was promised.
+    """A proof trace: the lines of a bound's proof between a measurement and the bound.
 
     Attributes:
-        algorithm: Its title.
-        quantity: What the bound is about, in words.
+        algorithm: The title of the algorithm.
+        quantity: The bounded quantity, in words.
         repetitions: R, over which means are taken.
         steps: T.
         lines: The proof: the right side of each is the left side of the next, the first left side is measured, and the
             last right side is the bound.
-        bound: As the algorithm encloses it.
-        subtracted: What was taken from the run's metric because the bound is on an excess: the lowest value found.
-        curvature: The largest eigenvalue of the mean Hessian that was met, and the public constant that the bound has;
-            None where the proof has none.
-        output_rule: The measured quantity for an output drawn among all steps, which the theorem is about, at the last
-            and at the best one; empty where it is measured at the output alone.
-        regime: Dimensionless numbers, by name: where they are small, rates of growth do not show yet.
+        bound: The algorithm's enclosure of the bound.
+        subtracted: The lowest value found, which is subtracted from the metric if the bound is on an excess.
+        curvature: The largest eigenvalue of the mean Hessian along the run, and the public constant of the bound; None
+            if the proof has none.
+        output_rule: The measured quantity for an output drawn among all steps, as in the theorem, at the last and at
+            the best one; empty if it is measured at the output alone.
+        regime: Dimensionless numbers, by name: if they are small, rates of growth cannot be observed yet.
     """
 
     algorithm: str
@@ -56,18 +56,18 @@ class Explanation:
 
     @property
     def broken(self) -> tuple[Line, ...]:
-        """The lines that do not hold: proof, constants or code are wrong there."""
+        """The lines that do not hold: there the proof, the constants or the code are wrong."""
         return tuple(line for line in self.lines if line.verdict is Verdict.FAILS)
 
     def factors(self) -> dict[Due, float]:
-        """The factor lost to each cause, the largest first; together they are bound over measured."""
+        """The factor of each cause, the largest first; their product is bound over measurement."""
         found: dict[Due, float] = {}
         for line in self.lines:
             found[line.due] = found.get(line.due, 1.0) * line.factor
         return dict(sorted(found.items(), key=lambda each: -each[1] if not math.isnan(each[1]) else math.inf))
 
     def as_json(self) -> dict[str, object]:
-        """As plain data for ``json.dumps``; what is not finite is text."""
+        """Return plain data for ``json.dumps``; numbers that are not finite are text."""
         return {
             "algorithm": self.algorithm,
             "quantity": self.quantity,
@@ -118,14 +118,14 @@ def explain(
     """Measure every line of the proof of an algorithm's bound in a run of it. Not private.
 
     Args:
-        algorithm: That made the run.
-        problem: On which it made it.
+        algorithm: The algorithm of the run.
+        problem: The problem of the run.
         run: At least 2 repetitions, so that errors are known.
-        mapping: Of projected and mirror descent: "noisy" or "exact", as their ``bound`` takes it.
-        confidence: With which no true line is called broken.
+        mapping: For projected and mirror descent: "noisy" or "exact", as for their ``bound``.
+        confidence: The probability that no valid line is reported as broken.
 
     Raises:
-        InvalidValue: There is no ladder for this algorithm (with the reason), or its bound does not hold here.
+        InvalidValue: There is no proof trace for this algorithm (with the reason), or its bound does not hold here.
     """
     valid_share("confidence", confidence)
     demand_ladder(algorithm)

@@ -27,7 +27,7 @@ _WIDEST = 0.15  # relative: an interval wider than this does not show an equalit
 
 
 class Due(StrEnum):
-    """What the factor between two rungs is due to."""
+    """The cause of the factor between two lines."""
 
     STEP = "step"  # a descent lemma has the curvature of the worst direction for every step
     CURVATURE = "public curvature"
@@ -51,9 +51,9 @@ class Rung:
     Attributes:
         values: Over all repetitions and without each, shape (R + 1,), or one number.
         claim: Why it is at least the rung before.
-        due: What the factor from there is due to; None for the first.
-        relation: Of the rung before to this one: at most; equal, in expectation; or at least, where a bound is cut at
-            what holds without it.
+        due: The cause of the factor from there; None for the first.
+        relation: Relation of the rung before to this one: at most; equal, in expectation; or at least, if the trivial
+            bound is smaller.
     """
 
     values: Array
@@ -67,11 +67,11 @@ class Line:
     """One line of a proof, measured.
 
     Attributes:
-        claim: Why it holds.
-        due: What it loses by.
-        left: What was there before.
-        right: What stands in its place.
-        relation: Of the left side to the right one: "<=", "=" (in expectation) or ">=".
+        claim: The justification.
+        due: The cause of its loss.
+        left: The expression of the line before.
+        right: The expression that replaces it.
+        relation: Relation of the left side to the right one: "<=", "=" (in expectation) or ">=".
         error: Standard error of right - left; NaN with a single repetition.
         verdict: ``holds`` where the interval of right - left is on the side of the relation (of an equality: where it
             contains 0, and is narrower than 15 % of either side), ``fails`` where it is on the other side, else
@@ -88,7 +88,7 @@ class Line:
 
     @property
     def factor(self) -> float:
-        """How much is lost: right over left."""
+        """The loss of the line: right over left."""
         return self.right / self.left if self.left > 0 else math.nan
 
 

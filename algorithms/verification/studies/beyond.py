@@ -1,4 +1,4 @@
-"""What the library promises beyond one algorithm: falling noise, a point for the population, an order."""
+"""Studies of theorems beyond one algorithm: falling noise, a point for the population, an order."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def falling_bound(result: Result) -> Enclosure:
 
 
 def drawn_well(records: int, seed: int) -> Landscape:
-    """The double well on the line, F_P, tilted as by the mean of so many records ±1/10 that are drawn by fair coins."""
+    """Return the double well F_P, tilted by the mean of ``records`` records ±1/10, drawn by fair coins."""
     tilt = (2 * np.random.default_rng(seed).binomial(records, 0.5) / records - 1) / 10
 
     def derivatives(w: Array) -> tuple[Array, Array, Array]:
@@ -101,7 +101,7 @@ def deviations(method: WarmStartedPathNoise, problem: Landscape, failure: Fracti
 
 
 def population(records: int, failure: str, epsilon: float, repetitions: int, seed: int) -> Numbers:
-    """How often a run, on records of its own each, misses κ-stationarity of the population risk; κ as it is promised.
+    """Return the rate at which runs, each on new records, miss κ-stationarity of the population risk.
 
     The runs succeed on their records but for ζ/2; then u₁ and u₂ of the statement are added. No point of the net is a
     minimiser, so that runs walk.
@@ -127,7 +127,7 @@ def population(records: int, failure: str, epsilon: float, repetitions: int, see
 
 
 def least_stationarity(records: int, epsilon: float, seed: int) -> Numbers:
-    """The smallest α that so many records are proven to be enough for, on the double well; no chance is in it."""
+    """Return the smallest α for which ``records`` records are proven to suffice, on the double well; deterministic."""
     method, _ = at_budget(PathNoiseDescent.calibrated, double_well(records), budget_of(epsilon, "1e-6"))
     return {"stationarity": float(method.stationarity)}
 

@@ -90,7 +90,7 @@ _BY_EPSILON = _sweep(
 
 # The mean square of the mapping goes like √d/(nε), the square of Theorem 2's rate. The problem was chosen because both
 # exponents show there at such n; a match says that the rate is met somewhere, not everywhere, and what the other
-# problems give is told beside it.
+# problems give is reported with it.
 CHECKS = (
     spent("wang-xu-2019/theorem-1/explicit", "DP-PGD with the prescribed variance, every ledger", _BY_EPSILON),
     *(

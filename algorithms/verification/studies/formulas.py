@@ -28,12 +28,12 @@ def _blocks(draws: int, most: int) -> list[int]:
 
 
 def _counted(event: Callable[[int], Array], draws: int, most: int = _BLOCK) -> Numbers:
-    """How often an event happens among so many draws, at most so many at a time."""
+    """Count an event among ``draws`` draws, at most ``most`` at a time."""
     return {"hits": sum(int(event(count).sum()) for count in _blocks(draws, most)), "draws": draws}
 
 
 def _summed(values: Callable[[int], Array], draws: int, most: int = _BLOCK) -> Numbers:
-    """The sums of so many values and of their squares."""
+    """Sum ``draws`` values and their squares."""
     total, squares = 0.0, 0.0
     for count in _blocks(draws, most):
         block = values(count)
@@ -51,7 +51,7 @@ def _ball(draw: np.random.Generator, count: int, dimension: int, radius: float) 
 
 
 def ball_overlap(dimension: int, radius: float, distance: float, draws: int, seed: int) -> Numbers:
-    """How often a point of one ball lies outside of another one at that distance."""
+    """Return the rate at which points of one ball lie outside of another one at that distance."""
     draw = np.random.default_rng(seed)
 
     def outside(count: int) -> Array:
@@ -66,7 +66,7 @@ def ball_overlap(dimension: int, radius: float, distance: float, draws: int, see
 def ball_descent(
     dimension: int, radius: float, distance: float, records: int, steps: int, draws: int, seed: int
 ) -> Numbers:
-    """How often some step of a run gives one dataset away: one random record per step, ball noise.
+    """Return the rate at which a step of a run reveals the dataset: one random record per step, ball noise.
 
     Under the first dataset record 0 has a gradient ``distance`` away from all others', which are those of the second.
     """
@@ -128,7 +128,7 @@ def _gains(
 def selection_shortfall(
     candidates: int, step_epsilon: float, sensitivity: float, shortfall: float, draws: int, seed: int
 ) -> Numbers:
-    """How often the exponential mechanism falls short of the best score by more than ``shortfall``.
+    """Return the rate at which the exponential mechanism falls short of the best score by more than ``shortfall``.
 
     One candidate is best and all others are just that much worse: the hardest case. Gumbel noise makes the draw exact.
     """

@@ -84,7 +84,7 @@ def on_ridge(records: int, epsilon: float, covering_radius: str) -> tuple[NetExp
 
 
 def _outputs(method: Any, draw: Callable[[int], Any], entropy: np.random.SeedSequence, repetitions: int) -> list[Array]:
-    """The output of one run on each of so many draws of records."""
+    """Return the output of one run on each of ``repetitions`` draws of records."""
     seeds = entropy.generate_state(repetitions, np.uint64).tolist()
     return [method.run(draw(seed), seed=seed, repetitions=1).output[0] for seed in seeds]
 
@@ -121,14 +121,14 @@ def net(records: int, epsilon: float, repetitions: int, seed: int) -> Numbers:
 
 
 def net_tail(records: int, epsilon: float, limit: float, repetitions: int, seed: int) -> Numbers:
-    """How often the choice's population excess exceeds a limit."""
+    """Return the rate at which the choice's population excess exceeds a limit."""
     return _exceeding(np.array(net(records, epsilon, repetitions, seed)["excess"]), limit)
 
 
 def ridge_tail(
     records: int, epsilon: float, covering_radius: str, limit: float, repetitions: int, seed: int
 ) -> Numbers:
-    """How often the regularised empirical excess of a choice exceeds a limit."""
+    """Return the rate at which the regularised empirical excess of a choice exceeds a limit."""
     method, problem = on_ridge(records, epsilon, covering_radius)
     chosen = ran((method, problem), repetitions, seed).output
     radius = float(method.net.radius)
@@ -182,7 +182,7 @@ _anew = partial(cells, epsilon=1.0, repetitions=by_size(10, 200))
 
 
 def _tail(records: int) -> Checks:
-    """With ψ = 0 (a minimiser lies in the ball, over which the excess is measured) and D = R = 1."""
+    """Return the tail with ψ = 0 (a minimiser is in the ball, over which the excess is measured) and D = R = 1."""
 
     def limited(size: Size) -> Sequence[Cell]:
         method, problem = on_net(records, 1.0)

@@ -54,22 +54,22 @@ class Quadratic(FiniteSum):
 
     @property
     def lipschitz(self) -> sympy.Expr | None:
-        """That of the other problem."""
+        """The constant of the other problem."""
         return self.model.lipschitz
 
     @property
     def smoothness(self) -> sympy.Expr | None:
-        """That of the other problem."""
+        """The constant of the other problem."""
         return self.model.smoothness
 
     @property
     def initial_gap(self) -> sympy.Expr | None:
-        """That of the other problem, at least F(w_0)."""
+        """The initial gap of the other problem, at least F(w_0)."""
         return self.model.initial_gap
 
     @property
     def hessian_lipschitz(self) -> sympy.Expr | None:
-        """Not asked for."""
+        """None: it is not used."""
         return None
 
     @property
@@ -103,7 +103,7 @@ def quadratic_of(model: FiniteSum) -> Quadratic:
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Of a run, averaged over its steps: exact but for rounding.
+    """Moments of a run, averaged over its steps: exact except for rounding.
 
     Attributes:
         gradient: E‖∇F(ŵ)‖², ŵ uniform on w_0, ..., w_{T-1}.

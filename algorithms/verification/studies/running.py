@@ -1,4 +1,4 @@
-"""What studies share: an algorithm beside the problem it is for, at a budget, and its example."""
+"""Common parts of studies: an algorithm with its problem, at a budget, and its example."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ P = TypeVar("P")
 
 
 class Algorithm(Protocol):
-    """What every algorithm offers, besides ``calibrated`` (whose arguments differ)."""
+    """The interface of every algorithm, besides ``calibrated`` (whose arguments differ)."""
 
     @property
     def budget(self) -> PrivacyBudget | None:
@@ -37,7 +37,7 @@ class Example:
     """An algorithm at work on a small problem: what tests, audits and a reader's first try need.
 
     Attributes:
-        name: Of the algorithm, as the command line spells it ("dp-spider"); unique.
+        name: The name of the algorithm at the command line ("dp-spider"); unique.
         theorems: Ids that the algorithm realises.
         calibrated: From a budget to an algorithm that keeps it and the problem that it is for; a second at most.
         printed: Whether this is a variant as printed, which may spend more than its budget: never for a release.
@@ -65,7 +65,7 @@ def at_budget(
         calibrated: Such as ``Spider.calibrated``.
         problem: Its first argument.
         budget: ε, δ and the relation.
-        arguments: What ``calibrated`` takes between the problem and the budget.
+        arguments: Arguments of ``calibrated`` between the problem and the budget.
         options: Its other arguments, by name.
     """
     spend = {"epsilon": budget.epsilon, "delta": budget.delta, "relation": budget.relation}
@@ -75,5 +75,5 @@ def at_budget(
 def calibrated_on(
     calibrated: Callable[..., A], problem: Callable[[], P], *arguments: Any, **options: Any
 ) -> Callable[[PrivacyBudget], tuple[A, P]]:
-    """The same, from a budget: an example. The problem is made when it is asked for."""
+    """Return an example from a budget. The problem is built when it is needed."""
     return lambda budget: at_budget(calibrated, problem(), budget, *arguments, **options)

@@ -108,7 +108,7 @@ def iterative_path_noise(landscape: str, stationarity: str, epsilon: float, repe
 def warm_path_noise(
     records: int, dimension: int, covering_radius: str, epsilon: float, repetitions: int, seed: int
 ) -> Numbers:
-    """A start drawn from a net, then DP-PN, at the smallest α that so many records are enough for."""
+    """Draw a start from a net, then run DP-PN, at the smallest α for which ``records`` records suffice."""
     problem = double_well(records, dimension)
     calibrated = partial(WarmStartedPathNoise.calibrated, covering_radius=covering_radius, failure_probability=FAILURE)
     algorithm, _ = at_budget(calibrated, problem, _budget(epsilon))
@@ -134,7 +134,7 @@ def constrained(
 
 
 def operator_norm(dimension: int, failure: float, draws: int, seed: int) -> Numbers:
-    """How often symmetric noise, N(0, 1) on, N(0, 1/2) off the diagonal, has an operator norm above its tail bound."""
+    """Return how often the norm of symmetric noise, N(0, 1) on, N(0, 1/2) off the diagonal, exceeds its bound."""
     generator = np.random.default_rng(seed)
     limit = math.sqrt(2) * (math.sqrt(dimension) + math.sqrt(math.log(2 / failure)))
     above, hits = np.triu_indices(dimension), 0
@@ -166,7 +166,7 @@ _PAPER, _OWN = "wang-chen-xu-2019", "dpbounds/negative-curvature-descent"
 _PATH = "dpbounds/second-order-path-noise"
 _WARM = f"{_PATH}/warm-start"
 _ITERATIVE = f"{_PATH}/iterative"
-# Without a failure, so many runs put the upper end of a 1 - 1e-5 interval below FAILURE.
+# Without a failure, this number of runs puts the upper bound of a 1 - 1e-5 interval below FAILURE.
 _REPETITIONS = by_size(64, 256)
 _dp_gd = partial(cells, gradient_descent, dimension=5, epsilon=1.0, repetitions=by_size(16, 64))
 _sosp = partial(cells, selection, steps=150, epsilon=1.0, repetitions=_REPETITIONS)

@@ -106,7 +106,7 @@ _SMALL, _LARGE = (50, 100, 200), (1000, 4000, 8000)
 
 
 def _quantile(result: Result) -> Enclosure:
-    """With a probability of 1 - e^-t no more than Lemma 4.2 says."""
+    """Return the value of Lemma 4.2, which the excess exceeds with probability e^-t at most."""
     method, problem = at_cell(net_choice.posed, result)
     given = {"dataset_size": problem.records, "dimension": 1, "epsilon": 1, "tail_exponent": _TAIL}
     lipschitz, diameter = evaluate(problem.lipschitz, {}), 2 * method.net.radius
@@ -157,8 +157,8 @@ CHECKS = (
         together(gibbs_samples(records=_LARGE, dimension=1), gibbs_samples(records=_SMALL, dimension=2)),
         "excess",
     ),
-    # the excess falls like 1/n: d/(nε), but for a logarithm that a smooth minimum does not have; so many repetitions
-    # that an interval of the exponent is narrow enough to say so
+    # the excess falls like 1/n: d/(nε), without the logarithm, as the minimum is smooth; the number of repetitions
+    # makes the interval of the exponent narrow enough
     *(
         slope(
             theorem,

@@ -161,8 +161,8 @@ def _over_root_stages(result: Result) -> list[float]:
 _MODEL = 4000  # records of the regression whose spectrum the quadratic has
 _spider = partial(cells, spider, repetitions=by_size(16, 64))
 _SIZES = by_size((250, 500, 1000, 2000), (250, 500, 1000, 2000, 4000, 8000))
-# so many dimensions and so large an ε that even the smallest size is past the plateau of the loss, whose flatness hides
-# the exponent where noise is large
+# enough dimensions, and a large enough ε, for the smallest size to be past the plateau of the loss, whose flatness
+# hides the exponent where noise is large
 _large = partial(_spider, dimension=20, epsilon=4.0)
 _SWEEP, _NOISIER = _large(records=_SIZES), _spider(records=_SIZES, dimension=5, epsilon=1.0)
 _quadratic = partial(cells, on_a_quadratic, epsilon=4.0)
@@ -273,7 +273,7 @@ CHECKS = (
 )
 
 _example = partial(calibrated_on, Spider.calibrated, partial(regression, 400, 4), steps=20, anchor_period=8)
-# so many records because the condition number is that of a landscape; they cost nothing
+# many records because the condition number is that of a landscape; they cost no time
 _restarted_example = calibrated_on(RestartedSpider.calibrated, partial(quartic, 4000), growth=QUARTIC, stages=2)
 
 EXAMPLES = (

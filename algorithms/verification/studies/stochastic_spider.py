@@ -58,7 +58,7 @@ def search(records: int) -> tuple[StochasticSpider, Landscape]:
 
 @reads(measured(smallest="smallest"), spending)
 def population_search(records: int) -> tuple[PopulationStochasticSpider, Problem]:
-    """Return the same on fresh batches; gradients of all records stand in for the population's."""
+    """Return the same on fresh batches; gradients of all records replace the population's."""
     return at_budget(PopulationStochasticSpider.calibrated, labelled(records), _BUDGET, failure_probability=FAILURE)
 
 
@@ -74,7 +74,7 @@ def selection(records: int, candidates: int, variant: Variant) -> tuple[AboveThr
 
 
 def printed_search(records: int, seed: int) -> Numbers:
-    """What the printed noise spends in the search, in units of φ, for either relation: by the ledger of a run."""
+    """Return the ρ of the printed noise in the search, in units of φ, for either relation: by the ledger of a run."""
     method, problem = at_budget(StochasticSpider.calibrated, wavy(records), _BUDGET, variant="as-printed")
     assert method.budget is not None
     ledger, phi = ran((method, problem), 1, seed).ledger.mechanism(), claimed_zcdp(method.budget)
@@ -85,7 +85,7 @@ def printed_search(records: int, seed: int) -> Numbers:
 
 
 def attacked(candidates: int, variant: Variant, sign: int, draws: int, seed: int) -> Numbers:
-    """How often the literal algorithm returns the last point, on one of two neighbouring datasets."""
+    """Return the rate at which the literal algorithm returns the last point, on one of two neighbouring datasets."""
     planted = attack(candidates, variant=variant)
     index = ran((planted.selection, planted.neighbours[0 if sign > 0 else 1]), draws, seed).outputs["index"]
     return {"hits": float((index == candidates - 1).sum()), "draws": float(draws)}
@@ -116,7 +116,7 @@ def _fresh_shares(result: Result) -> list[float]:
 
 _PAPER = "ganesh-liu-oh-thakurta-2023"
 _EXPLICIT = f"{_PAPER}/theorem-4.2/explicit"
-# So many runs that the upper end of a 1 - 2e-5 interval of the (1-ω)-quantile, ω = 1/10, is one of them.
+# With this number of runs, the upper bound of a 1 - 2e-5 interval of the (1-ω)-quantile, ω = 1/10, is one of them.
 _REPETITIONS = by_size(128, 512)
 _SIZES, _POPULATION_SIZES = (4000, 8000, 16_000), (25_000, 50_000, 100_000)
 _search = partial(cells, search, repetitions=_REPETITIONS)

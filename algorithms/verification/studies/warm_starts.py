@@ -18,7 +18,7 @@ from dpbounds.algorithms.warm_starts.random_projection import THEOREMS as PROJEC
 from dpbounds.algorithms.warm_starts.warm_started_spider import THEOREMS
 from dpbounds.expressions.enclosure import Enclosure
 
-_NOISE = 0.3  # of the targets: nothing is realisable
+_NOISE = 0.3  # standard deviation of the targets' noise: nothing is realisable
 
 
 @cache

@@ -124,9 +124,9 @@ class Result:
     """The numbers that a cell's task returned, or why there are none.
 
     Attributes:
-        key: Of the cell.
+        key: The key of the cell.
         numbers: Named numbers, or vectors of them (one per repetition); none where the run was refused.
-        seconds: How long it took.
+        seconds: The time of the run.
         refused: Why a ledger refused the run (less noise than written down, more spent than planned); None where it
             did not. That is a finding about the algorithm, and as final as numbers are.
         unproven: Why nothing can be said of the run (a certificate did not close, no analysis is known); None where
@@ -146,7 +146,7 @@ class Result:
 
     @property
     def parameters(self) -> dict[str, Value]:
-        """Those of the cell, by name."""
+        """The parameters of the cell, by name."""
         return dict(Cell.from_key(self.key).parameters)
 
 

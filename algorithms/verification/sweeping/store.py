@@ -1,4 +1,4 @@
-"""Where finished cells are kept: one SQLite file, one row per cell, written at once.
+"""Storage of finished cells: one SQLite file, one row per cell, written at once.
 
 A row is there completely or not at all, whenever the process is killed; a sweep that is started again runs only what is
 missing. Numbers are stored as JSON text with all their digits, so that they come back bit for bit. With every row
@@ -30,7 +30,7 @@ from dpbounds.algorithms.verification.sweeping.cells import Cell, Result
 from dpbounds.documents import quoted
 from dpbounds.errors import InvalidValue
 
-_PACKAGES = (algorithms, dpbounds)  # whose code computes
+_PACKAGES = (algorithms, dpbounds)  # packages with the code that computes
 _MEMORY = ":memory:"
 _FORMAT = 2
 _APPLICATION = 0x44504256  # "DPBV": whose file it is, in its header
@@ -64,7 +64,7 @@ def fingerprint() -> str:
     for root in roots:
         for path in sorted(root.rglob("*.py")):
             if any(path.is_relative_to(other) and other.is_relative_to(root) for other in roots if other != root):
-                continue  # of a package inside this one, which has its own turn, be it a folder or a link
+                continue  # a package inside this one is visited separately, be it a folder or a link
             name, text = path.relative_to(root.parent).as_posix(), path.read_bytes()
             digest.update(f"\n{name} {len(text)}\n".encode() + text)
     return digest.hexdigest()
@@ -92,7 +92,7 @@ class Store:
             _demand_own(Path(self.path))
         try:
             self._connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
-            # before the log is turned on, so that it stands in the file itself, whenever the process is killed
+            # before the log is turned on, so that it is in the file itself, whenever the process is killed
             self._connection.execute(f"pragma application_id = {_APPLICATION}")
             self._connection.execute("pragma journal_mode = wal")
             self._connection.execute("pragma synchronous = full")  # a row that was reported survives a power cut
@@ -129,7 +129,7 @@ class Store:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """What the database cannot do (a full disk, a damaged file) as an error of dpbounds."""
+        """Raise errors of the database (a full disk, a damaged file) as errors of dpbounds."""
         try:
             yield
         except sqlite3.Error as error:
@@ -153,7 +153,7 @@ class Store:
 
     @property
     def set_aside(self) -> int:
-        """How many finished rows are of other code, and not used."""
+        """Return the number of finished rows of other code, which are not used."""
         ((found,),) = self._all("select count(*) from finished where code <> ?", self.code)
         return int(found)
 
@@ -162,7 +162,7 @@ class Store:
         return frozenset(key for (key,) in self._all("select key from finished where code = ?", self.code))
 
     def missing(self, cells: Iterable[Cell]) -> list[Cell]:
-        """Those that are not finished, each once, in the order given."""
+        """Return the cells that are not finished, each once, in the order given."""
         done = self.keys()
         return [cell for key, cell in {cell.key: cell for cell in cells}.items() if key not in done]
 
@@ -176,7 +176,7 @@ class Store:
             yield Row(cell, self._read(key, numbers, seconds, refused))
 
     def result(self, cell: Cell) -> Result | None:
-        """What a cell gave (also where nothing could be proven of it), or None if it was not run."""
+        """Return the result of a cell (also if nothing could be proven), or None if it was not run."""
         for found in self._all(f"{_FINISHED} and key = ?", self.code, cell.key):
             return self._read(*found)
         why = "select reason, seconds from unproven where code = ? and key = ?"

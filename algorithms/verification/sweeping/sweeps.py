@@ -31,8 +31,8 @@ def sweep(
     """Run every cell that is not in the store yet.
 
     Args:
-        cells: What is to be there in the end.
-        store: Where finished cells are kept.
+        cells: The cells to complete.
+        store: The store of finished cells.
         jobs: Processes on this machine.
         scheduler: ``tcp://host:port`` of a Dask scheduler, instead of processes on this machine.
         progress: Called with (finished, all) after every cell.

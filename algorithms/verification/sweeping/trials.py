@@ -38,7 +38,7 @@ class Trial(Generic[A, P]):
         functools.update_wrapper(self, posed)
 
     def __call__(self, *, repetitions: int, seed: int, **parameters: Any) -> Numbers:
-        """The numbers of a run with so many repetitions."""
+        """Return the numbers of a run with ``repetitions`` repetitions."""
         run = ran(self.posed(**parameters), repetitions, seed)
         return {name: value for reading in self._readings for name, value in reading(run).items()}
 
@@ -55,7 +55,7 @@ def spending(run: Run) -> Numbers:
 
 
 def step_count(run: Run) -> Numbers:
-    """How many steps a run took."""
+    """Return the number of steps of a run."""
     return {"steps": float(run.steps)}
 
 
@@ -70,7 +70,7 @@ def means(*names: str) -> Reading:
 
 
 def measured(**names: str) -> Reading:
-    """What a run measured at its end, one per repetition: under a name of ours, by its name there."""
+    """Return a reading of the measurements at the end of a run, one per repetition, under new names."""
     return lambda run: {name: run.measured[source].tolist() for name, source in names.items()}
 
 
@@ -83,12 +83,12 @@ def at_cell(function: Callable[..., T], result: Result) -> T:
 def bound_of(
     *arguments: Any, method: str = "bound", posed: Callable[..., Any] | None = None
 ) -> Callable[[Result], Enclosure]:
-    """From a result to the explicit bound of its algorithm on its problem.
+    """Return a function from a result to the explicit bound of its algorithm on its problem.
 
     Args:
-        arguments: Of the bound, behind the problem.
+        arguments: Arguments of the bound, after the problem.
         method: Its name.
-        posed: What poses the two at a cell; by default the trial that gave the result.
+        posed: Returns algorithm and problem of a cell; by default those of the trial that gave the result.
     """
 
     def bound(result: Result) -> Enclosure:

@@ -10,7 +10,7 @@ from dpbounds.privacy.relations import Relation
 
 
 def assumptions(mechanism: Mechanism, relation: Relation) -> Iterator[Assumption]:
-    """Return all assumptions on a run: first on the code, then on the loading of records."""
+    """Yield all assumptions on a run: first on the code, then on the loading of records."""
     found = dict.fromkeys(each for part in mechanism.nested() for each in part.assumptions(relation))
     yield from sorted(found, key=lambda each: each.who != CODE)
     if relation is Relation.ZERO_OUT_ONE:

@@ -1,4 +1,4 @@
-"""Poisson samples in place of the batches that were asked about, where the same training then costs less."""
+"""Advice: Poisson sampling in place of the given scheme, if the same training then spends less."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dpbounds.privacy.relations import Relation
 
 _WORTH_SAYING = Fraction(95, 100)  # the share of the number asked for, below which another scheme is named
-SECONDS = Fraction(5)  # limit of the search for advice, which nobody asked for
+SECONDS = Fraction(5)  # limit of the search for unrequested advice
 _DIGITS = 6
 
 

@@ -1,4 +1,4 @@
-"""The command that runs what a plan recommends, at the plan's rounded parameters."""
+"""The command that runs a row of a plan, at the plan's rounded parameters."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ALGORITHMS = {
 }
 _LETTERS = {"dataset_size": "n", "dimension": "d"}
 _LARGEST_NET = 10**6
-_DIGITS = 60  # of a decimal number, more than a parameter has
+_DIGITS = 60  # digits of a decimal number, more than a parameter has
 
 
 def command_of(
@@ -51,7 +51,7 @@ def command_of(
     Args:
         one: A row of a plan.
         given: The plan's values: constants of the synthetic records that it runs on.
-        budget: What is kept.
+        budget: The budget to satisfy.
         records: Options that name a person's own records, in place of synthetic ones.
     """
     if one.bound is None or one.id not in ALGORITHMS:
@@ -85,7 +85,7 @@ def _net(settled: Mapping[str, Fraction]) -> dict[str, Fraction] | None:
 
 
 def exactly(number: Fraction) -> str:
-    """A number as a command takes it back, whatever its length.
+    """Return a number as text that a command reads back exactly, of any length.
 
     >>> exactly(Fraction(1, 8)), exactly(Fraction(1, 3)), exactly(Fraction(10**6))
     ('0.125', '1/3', '1000000')

@@ -41,7 +41,8 @@ class ProvenCurve:
 def proven_curve(mechanism: Mechanism, relation: Relation, centre: End, tolerance: float) -> ProvenCurve:
     """Compute δ(ε) on a grid that reaches from 0 to about twice as far as ``centre``.
 
-    δ(ε) never increases, so the smallest upper end so far bounds it, too; and so does the largest lower end to come.
+    δ(ε) never increases, so the smallest upper bound so far bounds it, too; and so does the largest lower bound to
+    come.
     """
     from dpbounds.privacy.accountants.certified import delta_curve
 
@@ -69,7 +70,7 @@ _TRADE_OFF_WORDS = ("Errors of an attacker", "false positives", "false negatives
 
 
 def write_curve(path: Path, curve: ProvenCurve) -> None:
-    """Columns epsilon, delta_lower, delta_upper; or a picture of both ends."""
+    """Columns epsilon, delta_lower, delta_upper; or a picture of both bounds."""
     _write(path, "--curve", _curve_columns(curve), _CURVE_WORDS, _CURVE, log_y=True)
 
 
@@ -79,7 +80,7 @@ def write_trade_off(path: Path, curve: ProvenCurve) -> None:
 
 
 def curve_panel(curve: ProvenCurve) -> Panel:
-    """The picture of both ends of δ(ε)."""
+    """The picture of both bounds of δ(ε)."""
     return _panel(_curve_columns(curve), _CURVE_WORDS, _CURVE, log_y=True)
 
 

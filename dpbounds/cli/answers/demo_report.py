@@ -62,7 +62,7 @@ class Report:
 
     @property
     def failed(self) -> bool:
-        """Whether any check failed (undecided is not a failure, and is printed as what it is)."""
+        """Whether any check failed (undecided is not a failure, and is printed as such)."""
         return any(str(check.verdict) == "fails" for row in self.rows for check in row.checks.values())
 
 

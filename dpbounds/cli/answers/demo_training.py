@@ -36,10 +36,10 @@ _MOST_STEPS, _MOST_WORK = 200_000, 4_000_000_000  # steps, and steps x records x
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trained:
-    """One budget: what was planned, what ran, what it spent, and what was measured.
+    """One budget: the plan, the run, its ε, and its measurements.
 
     Attributes:
-        account: What the ledger of one repetition spends, with proofs.
+        account: The account of the ledger of one repetition, with proofs.
         accuracy: Share of the training records that each repetition's output classifies rightly, shape (R,).
     """
 
@@ -53,7 +53,7 @@ class Trained:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The same algorithm without noise.
+    """Run of the same algorithm without noise, for comparison.
 
     Attributes:
         gradient_norm: ‖P‖ where it stopped.
@@ -76,7 +76,7 @@ def prepared(
     centre: Fraction | None,
     l1: str = L1,
 ) -> tuple[Dataset, Problem, tuple[str, ...]]:
-    """Read the records, move the centre of their public ranges, clip them to norm 1; nothing looks at the data.
+    """Read the records, move the centre of their public ranges, and clip them to norm 1, independently of the data.
 
     Returns:
         The dataset as it was read, the problem, and what was done to the records, in words.
@@ -93,7 +93,7 @@ def prepared(
         if centre is not None and not scaled:
             raise unfit(f"--centre {plain(centre)}", "needs --ranges, to which it refers")
     features = dataset.features.copy()
-    scaling, _, *others = dataset.notes  # the second note tells of clipping to the bound that clips nothing
+    scaling, _, *others = dataset.notes  # the second note is about clipping to the bound that clips nothing
     notes = [scaling]
     if scaled:
         features[:, :-1] -= float(2 * zero - 1)  # ranges are [-1, 1] by now; the last column is the intercept
@@ -121,7 +121,7 @@ def made_up(problem: Problem, l1: str) -> Problem:
 def demand_data(
     data: Path | None, label: str | None, positive: str | None, ranges: Path | None, centre: Fraction | None = None
 ) -> None:
-    """Refuse what says how ``data`` is to be read where there is none."""
+    """Refuse options for reading ``data`` if there is none."""
     told = (("--label", label), ("--positive", positive), ("--ranges", ranges), ("--centre", centre))
     for option, value in told:
         if data is None and value is not None:

@@ -1,4 +1,4 @@
-"""`--explain`: what was proven, how, on which assumptions, and what would make it better."""
+"""`--explain`: the proven claim, its proof, its assumptions, and possible improvements."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def _tight(answer: Answer) -> str:
     if answer.tight:
         return "yes: two datasets spend this much, so that no better analysis could give less"
     if answer.attained is None:
-        return "not known: what dominates is not attained, and no attack is known that spends a part of it"
+        return "not known: no known datasets attain the dominating pair, and no attack is known"
     return "no: the dominating pair is not attained; the best known attack spends the lower bound"
 
 
@@ -175,8 +175,8 @@ def _advice(question: Question, answer: Answer) -> Iterator[str]:
         yield from _room(question, answer, parts[0].max_batch_size)
     if any(isinstance(part, Shuffled) for part in parts):
         yield (
-            "Poisson samples (--sampling poisson) or balls in bins, in the training too: their analysis is tight; what "
-            "is proven of shuffled batches gains from much noise (3 and more) and many batches (1000 and more) only"
+            "Poisson samples (--sampling poisson) or balls in bins, in the training too: their analysis is tight; "
+            "the proof for shuffled batches gains only with much noise (3 and more) and many batches (1000 and more)"
         )
     if any(isinstance(pair, pairs.RenyiProfile) for pair in kinds) or any(
         isinstance(each, PureDP | ApproximateDP) for each in inner

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """What guards that found no fault could have seen.
+    """The faults that guards, which found none, could have detected.
 
     Attributes:
         run: In the run.
-        repetitions: How many more were made, on public or made-up records.
+        repetitions: Number of further repetitions, on public or synthetic records.
         more: In those.
     """
 
@@ -48,10 +48,10 @@ def under_guard(algorithm: Any, made_up: Any, run: Run) -> Guarded:
     """Test the noise of more repetitions of a run that was guarded, where it has too little to see small faults.
 
     Args:
-        algorithm: What was run.
+        algorithm: The algorithm that was run.
         made_up: The problem of the run where its records are public, else the same with made-up records: so a fault is
             found, or not, whatever the private records are.
-        run: What came of it.
+        run: The run.
 
     Raises:
         BudgetExceeded: A fault was found.

@@ -1,4 +1,4 @@
-"""How ε or δ is computed: one function per method, each from a question to an answer."""
+"""Accounting methods: one function per method, each from a question to an answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Question:
 
     Attributes:
         tolerance: Relative width to aim at; None for the default.
-        group_size: How many records at once.
+        group_size: Number of records that differ together.
     """
 
     wanted: Literal["epsilon", "delta"]
@@ -59,9 +59,9 @@ class Answer:
 
     Attributes:
         enclosure: The proven ends; the upper one is to be published.
-        bound: How narrowly the upper end itself is known.
-        attained: What explicit attacks attain, where that is less; None where none is known, or nothing is less.
-        tight: Whether the upper end is, up to the width of the proofs, what is spent; None where it is not known.
+        bound: Certified interval of the upper bound itself.
+        attained: The value that explicit attacks attain, if it is smaller; None if none is known, or none is smaller.
+        tight: Whether the upper bound is, up to the width of the proofs, what is spent; None where it is not known.
     """
 
     enclosure: Enclosure
@@ -105,7 +105,7 @@ def certified(question: Question) -> Answer:
 
 
 def attained_by(found: Account) -> Enclosure | None:
-    """The most that a known pair of datasets spends; None where none is known."""
+    """Return the largest ε that a known pair of datasets attains; None if none is known."""
     from dpbounds.privacy.domination.composition import neighbour_classes
 
     classes = neighbour_classes(found.mechanism, found.relation)

@@ -1,4 +1,4 @@
-"""`--plot FILE`: pictures of what a verb found, with a caption that says how to read them."""
+"""`--plot FILE`: pictures of results, with a caption on how to read them."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from dpbounds.rates.plan import Plan
     from dpbounds.rates.tightness.rows import Row
 
-_FACTORS = tuple(Fraction(part, 12) for part in (6, 8, 10, 12, 15, 18, 24))  # of the calibrated value
-_SIZES = tuple(Fraction(part, 10) for part in (1, 3, 10, 30, 100))  # of the number of records
+_FACTORS = tuple(Fraction(part, 12) for part in (6, 8, 10, 12, 15, 18, 24))  # factors of the calibrated value
+_SIZES = tuple(Fraction(part, 10) for part in (1, 3, 10, 30, 100))  # factors of the number of records
 _TOLERANCE = 1e-4  # relative: a picture shows no more
 
 
@@ -45,7 +45,7 @@ def _picture(ctx: click.Context, option: click.Parameter, path: Path | None) -> 
 
 def _option(*names: str) -> Callable[[Any], Any]:
     return click.option(
-        *names, "plot", type=FILE, callback=_picture, metavar="FILE", help=f"Draw it ({', '.join(PICTURES)})."
+        *names, "plot", type=FILE, callback=_picture, metavar="FILE", help=f"Draw the result ({', '.join(PICTURES)})."
     )
 
 
@@ -54,7 +54,7 @@ OUTPUT_OPTION = _option("--plot", "--output")  # where a picture was the only fi
 
 
 def write(path: Path, figure: Figure) -> None:
-    """Write the picture, and say so on standard error."""
+    """Write the picture, and report it on standard error."""
     from dpbounds.render.style import drawn
 
     writing(path, drawn(figure, path.suffix.lower()), "--plot")
@@ -62,7 +62,7 @@ def write(path: Path, figure: Figure) -> None:
 
 
 def spending(curve: ProvenCurve) -> Figure:
-    """δ(ε), beside an attacker's errors."""
+    """Draw δ(ε), and an attacker's error rates."""
     from dpbounds.cli.answers.curves import curve_panel, trade_off_panel
     from dpbounds.render.curves import draw
 
@@ -142,8 +142,8 @@ def plan(found_at: Callable[[Fraction], Plan], dataset_size: Fraction) -> Figure
     if trivial:
         lines.append(Line("without any algorithm", *_columns(trivial), level=True))
     caption = (
-        "Proven bounds with the best parameters at each number of records. A bound says something from where it "
-        "gets below the dashed line (hollow mark)."
+        "Proven bounds with the best parameters at each number of records. A bound is informative from the point "
+        "where it is below the dashed line (hollow mark)."
     )
     title = f"{found.metric.replace('-', ' ')} against the number of records"
     return draw("", [Panel(title, "records", "bound", tuple(lines), log_x=True)], caption)
@@ -154,7 +154,7 @@ def _columns(points: Sequence[tuple[float, float]]) -> tuple[tuple[float, ...], 
 
 
 def tightness(rows: Sequence[Row]) -> Figure:
-    """How far each bound is from the worst instance known."""
+    """Draw the ratio of each bound to the worst instance known."""
     from dpbounds.render.intervals import Interval, intervals
 
     found = [finding for row in rows for finding in row.findings]
@@ -165,13 +165,13 @@ def tightness(rows: Sequence[Row]) -> Figure:
     found.sort(key=lambda one: one.ratio.upper)
     drawn = [Interval(f"{one.instance.statement} {one.instance.part}", 1, one.ratio.upper) for one in found]
     caption = (
-        "From the worst instance that is certified (dot, 1) to what the bound says of it (bar). A line without length "
+        "From the certified worst instance (dot, 1) to the value of the bound (bar). A line without length "
         "is an exact bound."
     )
     return intervals("How tight is each bound?", drawn, "bound over instance", caption, log=True)
 
 
-_MOST_CHECKS = 60  # of a picture
+_MOST_CHECKS = 60  # checks in a picture
 
 
 def verification(outcomes: Sequence[Outcome]) -> Figure:

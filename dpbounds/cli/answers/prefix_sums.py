@@ -42,7 +42,7 @@ def as_json(stream: MatrixMechanism, noise: Fraction, error: ErrorKind) -> dict[
 
 
 def _error(matrix: Toeplitz, noise: Fraction, error: ErrorKind) -> Fraction | None:
-    """In units of the per-record bound, for each coordinate of a prefix sum."""
+    """Return the error in units of the clipping norm, for each coordinate of a prefix sum."""
     from dpbounds.privacy.budgets.prefix_sums import prefix_error
 
     try:

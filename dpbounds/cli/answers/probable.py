@@ -1,4 +1,4 @@
-"""A bound by sampling, which holds with a stated confidence: printed as what it is."""
+"""Monte Carlo bounds, which hold with a stated confidence, and are labelled as such."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def answer_probably(
     wanted: Literal["epsilon", "delta"], target: Fraction, subject: Subject, given: dict[str, Any]
 ) -> int:
-    """Print an upper bound that holds with the confidence asked for; return the exit status, 0."""
+    """Print a Monte Carlo bound with the given confidence; return the exit status, 0."""
     from dpbounds.cli.printing.wording import described
     from dpbounds.privacy.accountants.probable import DEFAULT_SAMPLES, probable_delta, probable_epsilon
 
@@ -32,7 +32,7 @@ def answer_probably(
     fails = output.plain(1 - found.confidence)
     options.note(f"not certified: with probability {fails} the bound is wrong; publish that much more delta")
     if found.seed is not None:
-        options.note("the confidence is conditional on the seed: leave --sampling-seed out for what is published")
+        options.note("the confidence is conditional on the seed: leave --sampling-seed out for a published value")
     if subject.condition is not None:
         options.note(f"the value holds provided that {subject.condition}")
     options.warn_if_delta_is_large(target if wanted == "epsilon" else found.upper, subject.dataset_size)

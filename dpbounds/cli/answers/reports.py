@@ -1,4 +1,4 @@
-"""`--report FILE.html`: what a verb found, for the person who has to sign it.
+"""`--report FILE.html`: results of a command, as a page to sign.
 
 The page answers, in this order, what such a reader asks: is it good, what do the numbers mean, who is protected against
 whom, what could an attacker do, what was released, what has to be true and who confirms it, what is not covered, how
@@ -43,7 +43,7 @@ _ALARMS = (Fraction(1, 1000), Fraction(1, 100), Fraction(1, 10))
 
 
 def write(path: Path, report: Report) -> None:
-    """Write the page, what it is about first, and say so on standard error."""
+    """Write the page, the subject first, and report it on standard error."""
     about = _about(report_fields(click.get_current_context()))
     writing(path, page(replace(report, sections=(about, *report.sections))), "--report")
     print_written(path, err=True)
@@ -61,7 +61,7 @@ def _about(given: Mapping[str, str]) -> Section:
 
 
 def rounded(value: End, direction: Direction) -> str:
-    """A number as a person would type it, rounded to a side.
+    """Return a number as a short decimal, rounded to a side.
 
     >>> rounded(Fraction(1, 3), "up"), rounded(Fraction(1, 2), "up")
     ('0.333334', '0.5')
@@ -92,18 +92,18 @@ def account_report(
     further: Sequence[Section] = (),
     curve: ProvenCurve | None = None,
 ) -> Report:
-    """The report of what a mechanism spends.
+    """Return the report on the privacy of a mechanism.
 
     Args:
-        kind: What was asked for, in two words.
+        kind: The kind of question, in two words.
         verdict: One sentence, without a full stop.
         holds: Whether that is good news; None where there was no budget.
         found: The account that the verdict is about.
-        numbers: What was asked and found, by name.
-        condition: What all depends on, in words; None for nothing.
-        noise_drawn: How the noise was really drawn; None where nothing was run.
+        numbers: Questions and results, by name.
+        condition: The condition on which everything depends, in words; None without one.
+        noise_drawn: How the noise was drawn; None without a run.
         outside: Further things that the guarantee does not count.
-        files: What was written, by what it is: "certificate", "ledger".
+        files: The files that were written, by kind: "certificate", "ledger".
         further: Sections that follow what was released.
         curve: Its δ(ε), where that is known already.
     """
@@ -168,7 +168,7 @@ def ends_of(found: Account) -> tuple[Enclosure, Enclosure]:
 
 def _lead(relation: Relation, epsilon: End, delta: End, curve: ProvenCurve) -> str:
     if not isinstance(epsilon, Fraction):
-        return "No guarantee is proven: what is published may tell everything about a record."
+        return "No guarantee is proven: the publication may reveal everything about a record."
     what = "whether a record is in the data" if relation.counts_records else "what a record says"
     power = f"e^{rounded(epsilon, 'up')}"
     factor = f"{_exponential(epsilon)} times ({power})" if epsilon < _FACTORS_BELOW else f"{power} times"
@@ -182,7 +182,7 @@ def _lead(relation: Relation, epsilon: End, delta: End, curve: ProvenCurve) -> s
 
 
 def _guessed(curve: ProvenCurve) -> str:
-    """How often the best guess between two neighbours is right at most, from δ(0)."""
+    """Return the largest success rate of a guess between two neighbours, from δ(0)."""
     return percent((1 + curve.uppers[0]) / 2)
 
 
@@ -201,12 +201,12 @@ def _meaning(relation: Relation, epsilon: Enclosure, delta: Enclosure) -> Sectio
         words={
             "ε (epsilon)": "how much more likely one record can make anything that is published. 0 is perfect; below 1 "
             "is strong; at 10 and more an attacker may learn nearly all, if attacks are as good as theory allows.",
-            "δ (delta)": "what may be added to a probability on top of that. It has to be far below one over the "
-            "number of records.",
-            "neighbours": f"{RELATIONS[str(relation)]}. What is published is compared between any two such datasets.",
+            "δ (delta)": "an amount that may be added to the probability in addition. It has to be far below one over "
+            "the number of records.",
+            "neighbours": f"{RELATIONS[str(relation)]}. The guarantee compares the releases of two such datasets.",
             "proven": "not estimated: a mathematical proof, computed in exact and interval arithmetic, gives both "
             f"bounds, ε in [{rounded(epsilon.exact_lower, 'down')}, {rounded(epsilon.exact_upper, 'up')}] at "
-            f"δ = {rounded(delta.exact_upper, 'up')}. What is published is the upper one.",
+            f"δ = {rounded(delta.exact_upper, 'up')}. Publish the upper one.",
         },
     )
 
@@ -269,7 +269,7 @@ def _released(found: Account, noise_drawn: str | None) -> Section:
 
 def _all(found: Account, condition: str | None) -> Iterator[Assumption]:
     yield from assumptions(found.mechanism, found.relation)
-    if condition not in (None, ONLY_THE_LAST):  # that one is among what has to be true of a last iterate
+    if condition not in (None, ONLY_THE_LAST):  # ONLY_THE_LAST is listed among the assumptions of a last iterate
         yield Assumption(SETTINGS, f"the guarantee is {condition}")
 
 
@@ -320,7 +320,7 @@ def _sure(found: Account) -> Section:
 
 
 def checking(files: Mapping[str, Path]) -> Section:
-    """How anybody repeats it."""
+    """Return the section on how to repeat the check."""
     asked = click.get_current_context().find_root().obj or ()
     certificate = files.get("certificate")
     checks = () if certificate is None else (f"dpbounds check {shlex.quote(str(certificate))}",)

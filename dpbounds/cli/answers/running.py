@@ -1,4 +1,4 @@
-"""One run of an algorithm: which problem, which parameters, what is released and what may be told of it."""
+"""One run of an algorithm: its problem, its parameters, its releases, and the output that may be printed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _OTHERWISE = ("problem", "epsilon", "delta", "relation", "noise")  # given in ot
 
 
 class Records(NamedTuple):
-    """How a person's records are read, as for ``dpbounds demo``."""
+    """Options for reading the user's own records, as for ``dpbounds demo``."""
 
     data: Path | None = None
     label: str | None = None
@@ -61,9 +61,9 @@ class Subject:
     """An algorithm and the problem that it runs on.
 
     Attributes:
-        private: The records are a person's own: nothing that is measured on them may be told.
-        names: Of the coordinates of a point, where they have names.
-        notes: What was done to the records, in words.
+        private: Whether the records are the user's own: then no measurement on them may be printed.
+        names: Names of the coordinates of a point, if they have names.
+        notes: The preprocessing of the records, in words.
         made_up: The same problem with made-up records, for tests of the noise; the problem itself where it is public.
     """
 
@@ -78,15 +78,15 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ran:
-    """A run, with what its ledger spends and what is promised of it.
+    """A run, with its ε and its bound.
 
     Attributes:
-        account: Of one repetition, of what is published of it: at the budget's δ, or at its ε where an enclosure of ε
-            is a little too wide to show that the budget is kept.
+        account: The account of one repetition, for its published part: at the budget's δ, or at its ε if an enclosure
+            of ε is slightly too wide to show that the budget is kept.
         bounds: On the means of what is measured, by its name: the run's metric first.
         why: Why there is none.
-        alone: Of the last iterate alone, where the ledger knows that and all of them are counted; else None.
-        guarded: What guards could have seen, where they were called in.
+        alone: The account of the last iterate alone, if the ledger has it and all iterates are counted; else None.
+        guarded: The power of the guards, if there were any.
     """
 
     subject: Subject
@@ -106,13 +106,13 @@ class Ran:
 
     @property
     def spent(self) -> Enclosure:
-        """ε at the budget's δ: what the run settled, which keeps the budget even where an account is a little wide."""
+        """ε at the budget's δ, as certified by the run: within the budget even if an account is slightly wide."""
         found = self.run.spent
         assert found is not None
         return found
 
     def measured(self, name: str) -> float | None:
-        """The mean of what is bounded; None where the records are private, or nothing was found."""
+        """Mean of the bounded quantity; None if the records are private, or nothing was found."""
         samples = self.run.samples if name == self.run.metric else self.run.trace[name].per_repetition
         found = math.nan if self.subject.private else float(samples.mean())
         return found if math.isfinite(found) else None
@@ -167,7 +167,7 @@ def subject_of(
 
     found = example(name)
     if found.printed:
-        raise InvalidValue("ALGORITHM", name, "a repaired one", "what is printed may spend more than its budget")
+        raise InvalidValue("ALGORITHM", name, "a repaired one", "the published version may spend more than its budget")
     algorithm: Any
     algorithm, problem = found.calibrated(budget)
     given = {by_name()[word].name if word in by_name() else word: value for word, value in words.items()}
@@ -203,7 +203,7 @@ def subject_of(
     chosen |= {word: _number(parameters[word], value) for word, value in given.items()}
     if noise != "gaussian":
         if "noise" not in parameters:
-            raise unfit(f"--noise {noise}", f"is not known to {name}")
+            raise unfit(f"--noise {noise}", f"is not an option of {name}")
         chosen["noise"] = noise
     for each in parameters.values():
         if each.default is inspect.Parameter.empty and each.name not in (*chosen, *_OTHERWISE):
@@ -220,7 +220,7 @@ def subject_of(
 
 
 def _gradient_steps(given: dict[str, Fraction]) -> Any:
-    """Steps of a fixed size, with momentum: what the words say, taken out of them."""
+    """Take step_size and momentum out of the words, and return steps of a fixed size."""
     from dpbounds.algorithms.descents.private_training import GradientSteps
 
     if "step_size" not in given:
@@ -243,7 +243,7 @@ def _drawn(
     found: dict[str, Any] = {"notes": ()}
     if draws["release"] is not None:
         if "release" not in parameters:
-            raise unfit(f"--release {draws['release']}", f"is not known to {name}", "take dp-sgd or dp-gld")
+            raise unfit(f"--release {draws['release']}", f"is not an option of {name}", "take dp-sgd or dp-gld")
         found["release"] = draws["release"]
     hidden = found.get("release") == "last-iterate"
     if hidden and "output" in parameters:
@@ -258,12 +258,12 @@ def _drawn(
         found["steps"] = drawing.steps
     if isinstance(scheme, Correlated) and "optimiser" not in parameters:
         if "draws" not in parameters:
-            raise unfit("correlated noise", f"is not known to {name}", "take dp-ftrl or training")
+            raise unfit("correlated noise", f"is not an option of {name}", "take dp-ftrl or training")
         matrix = {"matrix": scheme.matrix, "batches": scheme.bins, "draws": scheme.draws}
         return {**found, **matrix, "sample_rate": scheme.sample_rate}
     if "sampling" not in parameters:
         told = f"--sampling {draws['sampling']}"
-        raise unfit(told, f"is not known to {name}", "take training or dp-sgd, which draw batches in any way")
+        raise unfit(told, f"is not an option of {name}", "take training or dp-sgd, which allow every sampling")
     if "output" in parameters and isinstance(scheme, Bins | Truncated | Visited):
         found["output"] = "last"  # no bound is known on a random iterate either
     return {**found, "sampling": scheme}

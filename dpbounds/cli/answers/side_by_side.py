@@ -1,4 +1,4 @@
-"""Results of other accounting methods: one of them, or all beside the certified value."""
+"""Results of other accounting methods: of one method, or of all beside the certified value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def answer_by(question: Question, subject: Subject, given: dict[str, Any]) -> int:
-    """Print what one method promises, or all of them; return the exit status, 0."""
+    """Print the value of one method, or of all; return the exit status, 0."""
     from dpbounds.privacy.accountants.side_by_side import all_methods, by_method
 
     delta, epsilon, relation = question.delta, question.epsilon, question.relation

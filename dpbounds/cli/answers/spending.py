@@ -66,7 +66,7 @@ SPENDING_OPTIONS = given_options.options(
         type=given_options.FILE,
         callback=given_options.data_or_picture,
         metavar="FILE",
-        help="Write a certified lower bound on an attacker's errors, likewise.",
+        help="Write a certified lower bound on an attacker's error rates, in the same formats.",
     ),
     PLOT_OPTION,
     given_options.REPORT_OPTION,
@@ -88,7 +88,7 @@ SPENDING_OPTIONS = given_options.options(
 
 
 def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[str, Any]) -> int:
-    """Compute ε(δ) or δ(ε), print it, and write what else was asked for."""
+    """Compute ε(δ) or δ(ε), print it, and write the requested files."""
     from dpbounds.cli.answers.cheaper import cheaper_epsilon
     from dpbounds.cli.answers.methods import Question, certified
     from dpbounds.cli.questions.subjects import demand_publishable, read_subject, under_proven_relation
@@ -284,7 +284,7 @@ def _print(question: Question, found: Answer, subject: Subject, given: dict[str,
 
 
 def write_publications(found: Account | Calibration, given: dict[str, Any], condition: str | None = None) -> str | None:
-    """Write the certificate that was asked for, and return the statement that was asked for, under a condition."""
+    """Write the requested certificate, and return the requested statement, under a condition."""
     if given["certificate"] is not None:
         from dpbounds.privacy.publishing.certificates import write_certificate
 

@@ -86,13 +86,14 @@ def _slope(one: Outcome) -> SlopeCheck | None:
 
 
 def _chosen_problems(outcomes: Sequence[Outcome]) -> list[str]:
-    """Which exponents were measured on a problem that was chosen because they show there, and the others."""
+    """Return the exponents on chosen problems, where they can be observed, and those on the others."""
     found = [(one, check) for one in outcomes if (check := _slope(one)) is not None and check.chosen]
     if not found:
         return []
     lines = ["", "## Exponents on a chosen problem", ""]
     lines.append(
-        "A match says that the rate is met somewhere, not everywhere; no verdict rests on the other problems.\n"
+        "A match shows that the rate is met somewhere, not everywhere; the other problems do not count for the "
+        "verdict.\n"
     )
     for one, check in found:
         told = ", ".join(map(str, check.others))
@@ -110,7 +111,7 @@ def predicted(one: Outcome) -> tuple[object, float]:
 
 
 def measured(one: Outcome) -> tuple[float, float, float]:
-    """The mean of what was measured, and the ends of its interval."""
+    """Mean of the measurement, and the ends of its interval."""
     from dpbounds.algorithms.verification.judging.slopes import SlopeCheck
 
     if isinstance(one.check, SlopeCheck):
@@ -123,7 +124,7 @@ def _number(value: float) -> float | str:
 
 
 def counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """How many checks hold, are compatible with their promise, are undecided, fail."""
+    """Numbers of checks that hold, are compatible, are undecided, fail."""
     found = {"holds": 0, "compatible": 0, "undecided": 0, "fails": 0}
     for one in outcomes:
         found[str(one.check.verdict)] += 1
@@ -221,8 +222,8 @@ def _drawn(folder: Path, pictures: Sequence[Picture]) -> list[Path]:
 
 def _caption(picture: Picture) -> str:
     curves = [curve for panel in picture.panels for curve in panel.curves]
-    told = ["Bands: intervals of what was measured."] if any(curve.low for curve in curves) else []
-    told += ["Thin dashes: what is promised."] if any(curve.promised for curve in curves) else []
+    told = ["Bands: confidence intervals of the measurements."] if any(curve.low for curve in curves) else []
+    told += ["Thin dashes: the claims of the theorems."] if any(curve.promised for curve in curves) else []
     return " ".join(told)
 
 

@@ -1,1 +1,1 @@
-"""How answers are printed."""
+"""Printing of answers."""

@@ -1,4 +1,4 @@
-"""How the verbs print: numbers that round outwards, aligned lines for people, one JSON object for programs."""
+"""Output of the verbs: numbers rounded outwards, aligned lines for people, one JSON object for programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from dpbounds.expressions.enclosure import Enclosure
     from dpbounds.privacy.proofs import Proof
 
-SCHEMA_VERSION = 1  # of what --json prints: it rises where a field is renamed, dropped or changes its meaning
+# version of the output of --json: it increases if a field is renamed, dropped or changes its meaning
+SCHEMA_VERSION = 1
 _SMALLEST_JSON_NUMBER = Fraction(1, 10**300)
 _DIGITS_OF_A_DOUBLE = 15
 _DEFAULT_DIGITS = 10
@@ -30,7 +31,7 @@ _LONGEST = 17  # digits of an interval, where no more are asked for
 
 
 def plain(number: Fraction | float) -> str:
-    """A number as a person would type it, exactly where that is short.
+    """Return a number as a short decimal, exactly if that is short.
 
     >>> plain(Fraction(1, 100)), plain(Fraction(1, 3)), plain(Fraction(1, 10**6))
     ('0.01', '1/3', '1e-06')
@@ -49,7 +50,7 @@ def plain(number: Fraction | float) -> str:
 
 
 def rounded(value: Fraction | float, digits: int, direction: Direction) -> str:
-    """A number in so many significant digits, rounded to a side, without zeros at its end.
+    """Return a number with ``digits`` significant digits, rounded to a side, without trailing zeros.
 
     >>> rounded(Fraction(2, 3), 4, "down"), rounded(0.25, 4, "up")
     ('0.6666', '0.25')
@@ -88,7 +89,7 @@ def _beyond_doubles(number: Fraction | float, direction: Direction) -> bool:
 
 
 def json_ends(enclosure: Enclosure, digits: int | None = None) -> dict[str, float | int | str]:
-    """Both ends for JSON, rounded outwards."""
+    """Both bounds for JSON, rounded outwards."""
     return {
         "lower": json_number(enclosure.exact_lower, "down", digits),
         "upper": json_number(enclosure.exact_upper, "up", digits),
@@ -98,13 +99,13 @@ def json_ends(enclosure: Enclosure, digits: int | None = None) -> dict[str, floa
 def shown(
     enclosure: Enclosure, digits: int | None = None, *, tight: bool | None = True, limit: Fraction | None = None
 ) -> str:
-    """The upper end, which is the one to publish, and the ends it was proven from, or what an attack attains.
+    """Return the upper bound, to be published, with the interval that proves it, or the bound that an attack attains.
 
     Args:
-        enclosure: Of the value.
-        digits: Significant ones, or None for the usual number.
-        tight: Whether an attack attains what is proven; None where nobody knows.
-        limit: A budget. An upper end that keeps it is not rounded beyond it: the two stand side by side.
+        enclosure: Certified interval of the value.
+        digits: Number of significant digits, or None for the default.
+        tight: Whether an attack attains the proven value; None if unknown.
+        limit: A budget. An upper bound within the budget is not rounded beyond it, since both are printed.
     """
     wanted = digits or _DEFAULT_DIGITS
     lower, upper = enclosure.decimals(wanted)
@@ -119,7 +120,7 @@ def shown(
         return f"{upper}  (proven to suffice, rounded up; {attack})"
     if enclosure.exact_lower == enclosure.exact_upper:
         return f"{upper}  (proven, exact)" if lower == upper else f"{upper}  (proven, rounded up)"
-    # Two digits beyond those that both ends share show how wide the enclosure is.
+    # Two digits beyond those that both bounds share show how wide the enclosure is.
     lower, inner = enclosure.decimals(max(2, min(enclosure.digits + 2, max(wanted + 2, _LONGEST))))
     return f"{upper}  (proven, rounded up; the value lies in [{lower}, {inner}])"
 
@@ -131,7 +132,7 @@ def _up_to(number: Fraction | float, limit: Fraction) -> str:
 
 
 def explained(proofs: Iterable[tuple[str, Proof]], role: str) -> list[dict[str, object]]:
-    """How each class of neighbours was proven, as plain data; the role is "dominates" or "attack"."""
+    """Return the proof of each class of neighbours as plain data; the role is "dominates" or "attack"."""
     return [
         {
             "order": order,
@@ -147,18 +148,18 @@ def explained(proofs: Iterable[tuple[str, Proof]], role: str) -> list[dict[str, 
 
 
 def print_written(path: Path, *, err: bool = False, before: str = "") -> None:
-    """Say where a file was written, on one line whatever its name."""
+    """Report where a file was written, on one line for any name."""
     name = str(path)
     click.echo(f"{before}wrote {name if name.isprintable() else ascii(name)}", err=err)
 
 
 @dataclass(slots=True)
 class Pieces:
-    """The rows and the table of an answer, as they were before they were printed.
+    """The rows and the table of an answer, before and after formatting.
 
     Attributes:
-        rows: Name, value, and what stands beside the value in parentheses; of the first rows that were printed.
-        table: A head and lines, all of one length; of the first table.
+        rows: Name, value, and remark in parentheses, of the first rows that were printed.
+        table: Head and lines of the first table, all of one length.
         printed: Both as they were printed.
     """
 
@@ -172,7 +173,7 @@ _PIECES: ContextVar[Pieces | None] = ContextVar("pieces", default=None)
 
 @contextmanager
 def kept_in_pieces() -> Iterator[Pieces]:
-    """Keep rows and tables that are printed inside the ``with`` block, for whoever shows them in another form."""
+    """Record rows and tables that are printed inside the ``with`` block, to show them in another form."""
     kept = Pieces()
     token = _PIECES.set(kept)
     try:
@@ -205,7 +206,7 @@ def print_table(table: Sequence[Sequence[str]]) -> None:
 
 
 def _apart(text: str) -> tuple[str, str]:
-    """A value, and what stands beside it in parentheses (``shown``), which may go on after them.
+    """Split a value from its remark in parentheses (``shown``), which may go on after them.
 
     >>> _apart("0.001  (proven), at every epsilon")
     ('0.001', 'proven, at every epsilon')
@@ -215,7 +216,7 @@ def _apart(text: str) -> tuple[str, str]:
 
 
 def print_json(document: Mapping[str, object] | Sequence[Mapping[str, object]], verb: str | None = None) -> None:
-    """One object, or one list of them, on standard output; each says which verb of which version made it.
+    """Print one object, or a list of objects, each with the command and the version that made it.
 
     Args:
         document: Plain data.

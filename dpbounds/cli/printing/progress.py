@@ -1,4 +1,4 @@
-"""How far long work is: a bar with the time left where standard error is a terminal, or whoever listens is told."""
+"""Progress of long work: a bar with the time left on a terminal, or calls of a listener."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _listener: ContextVar[Callable[[str, int, int], None] | None] = ContextVar("list
 
 @contextmanager
 def telling(listener: Callable[[str, int, int], None]) -> Iterator[None]:
-    """Tell a function what is done, how much of it and of how much, in place of a terminal."""
+    """Report progress to a function, in place of a terminal: the work, the amount done, and the total."""
     token = _listener.set(listener)
     try:
         yield
@@ -40,7 +40,7 @@ def waiting_line(time_limit: Fraction | None) -> Iterator[None]:
     if _listener.get() is not None or not sys.stderr.isatty():
         yield
         return
-    advice = "; --time-limit S prints what is proven after S seconds" if time_limit is None else ""
+    advice = "; --time-limit S prints the best proven value after S seconds" if time_limit is None else ""
     done = Event()
     thread = Thread(target=_show, args=(done, advice), daemon=True)
     thread.start()
@@ -65,7 +65,7 @@ def _show(done: Event, advice: str) -> None:
 
 @contextmanager
 def progress_bar(what: str, *, shown: bool) -> Iterator[Progress | None]:
-    """Yield a function of (finished, all), or None where nobody would see it."""
+    """Yield a function of (finished, all), or None if progress is not shown."""
     listener = _listener.get()
     if listener is not None:
         yield partial(listener, what)

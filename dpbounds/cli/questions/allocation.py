@@ -36,11 +36,11 @@ ALLOCATION_OPTIONS = options(
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """How records are allocated to the batches of all epochs.
+    """The allocation of records to the batches of all epochs.
 
     Attributes:
-        batches: Of an epoch; None where they are solved for.
-        participations: Of a record in an epoch.
+        batches: Number of batches of an epoch; None if it is the unknown.
+        participations: Number of participations of a record in an epoch.
         epochs: A part of an epoch counts the steps that are begun; None where they are solved for.
         redraw: Whether every epoch draws anew.
     """
@@ -66,7 +66,7 @@ class Allocation:
         return BallsInBins(release, self.batches, self.epochs, redraw=self.redraw)
 
     def in_words(self) -> str:
-        """How batches are drawn, without the noise."""
+        """Describe the sampling scheme, without the noise."""
         each = "one" if self.participations == 1 else str(self.participations)
         of = "the" if self.batches is None else str(self.batches)
         often = "drawn anew every epoch" if self.redraw else "the same in every epoch"
@@ -99,10 +99,10 @@ def read_allocation(given: dict[str, Any], scheme: str, unknown: str | None) -> 
         raise InvalidValue("--solve", unknown, f"noise, epochs or batches with --sampling {scheme}")
     for what, name in (("steps", "epochs"), ("batches", "batches")):
         if unknown == what and given[name] is not None:
-            raise unfit(_as_given(name, given[name]), f"is what --solve {what} solves for")
+            raise unfit(_as_given(name, given[name]), f"is the unknown of --solve {what}")
     if given["batch_size"] is not None:
         if unknown == "batches":
-            raise unfit(_as_given("batch_size", given["batch_size"]), "is what --solve batches solves for")
+            raise unfit(_as_given("batch_size", given["batch_size"]), "does not fit --solve batches, which finds it")
         if given["batches"] is not None:
             raise InvalidValue("--batch-size", given["batch_size"], "either --batches or --batch-size, not both")
         given = {**given, "batches": _batches_of(given, scheme), "batch_size": None}
@@ -131,7 +131,7 @@ def read_allocation(given: dict[str, Any], scheme: str, unknown: str | None) -> 
 
 
 def refuse_allocation(given: dict[str, Any], where: str) -> None:
-    """Refuse the options of this file where they mean nothing."""
+    """Refuse the options of this file where they do not apply."""
     for name in ("batches", "participations", "redraw"):
         if given[name] is not None:
             also = "shuffled, " if name == "batches" else ""
@@ -140,7 +140,7 @@ def refuse_allocation(given: dict[str, Any], where: str) -> None:
 
 
 def _batches_of(given: dict[str, Any], scheme: str) -> int:
-    """How many batches of an expected size an epoch has; where it is not whole, one less, of more records each."""
+    """Return the number of batches of an expected size; if it is not whole, it is rounded down, for larger batches."""
     size, records = given["batch_size"], given["dataset_size"]
     if records is None:
         raise missing(

@@ -1,4 +1,4 @@
-"""What a shell offers when Tab is pressed: ids, metrics, algorithms, tables, by their beginning.
+"""Tab completion for shells: ids, metrics, algorithms, tables, by their beginning.
 
 Click makes the shells' scripts; nothing here imports a statement or an algorithm's study.
 """

@@ -1,4 +1,4 @@
-"""How `run` draws the batches of a training run: options, and the scheme or the matrix that they describe."""
+"""Sampling options of `run`, and the scheme or the matrix that they describe."""
 
 from __future__ import annotations
 
@@ -86,12 +86,12 @@ DRAWING_OPTIONS = options(
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """How batches are drawn.
+    """The sampling scheme of a run.
 
     Attributes:
         scheme: None for all records.
-        steps: How many batches are drawn; None where the algorithm chooses.
-        notes: What is not as it might be thought, in words.
+        steps: Number of batches; None if the algorithm chooses it.
+        notes: Differences from the usual meaning, in words.
     """
 
     scheme: Scheme | Correlated
@@ -100,22 +100,22 @@ class Drawing:
 
 
 def is_drawn(given: Mapping[str, Any]) -> bool:
-    """Whether any option says how batches are drawn."""
+    """Return whether any option describes how batches are drawn."""
     return given["redraw"] is False or any(value for name, value in given.items() if name != "release")
 
 
 def read_drawing(given: Mapping[str, Any], records: int, relation: Relation, steps: int | None) -> Drawing:
-    """What the options describe, for so many records.
+    """Return the sampling scheme that the options describe, for a number of records.
 
     Args:
         given: The values of ``DRAWING_OPTIONS``.
-        records: n, public.
-        relation: For which the run is accounted.
-        steps: T, where a word gave it.
+        records: The number of records, public.
+        relation: The neighbouring relation of the account.
+        steps: T, if given.
 
     Raises:
         InvalidValue: Options that contradict each other.
-        UsageError: Options that are missing, or say nothing here.
+        UsageError: Options that are missing, or do not apply.
     """
     correlated = any(given[name] for name in ("matrix", "toeplitz", "tree"))
     if given["sampling"] is None and not correlated and (told := _left_over(given)):
@@ -136,7 +136,7 @@ def read_drawing(given: Mapping[str, Any], records: int, relation: Relation, ste
 
 
 def _by_epochs(given: Mapping[str, Any], records: int, relation: Relation, steps: int | None) -> Drawing:
-    """Shuffled and cyclic batches: so many per epoch."""
+    """Return the scheme of shuffled or cyclic batches, given their number per epoch."""
     from dpbounds.algorithms.sampling import Cyclic, Shuffle
     from dpbounds.privacy.mechanisms.demands import refuse_without_positions
 

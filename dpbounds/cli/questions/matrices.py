@@ -82,7 +82,7 @@ MATRIX_OPTIONS = options(
         "--groups",
         callback=_one_of(get_args(Groups)),
         metavar="NAME",
-        help=f"What groups records: {', '.join(get_args(Groups))} (default: position).",
+        help=f"How records are assigned to groups: {', '.join(get_args(Groups))} (default: position).",
     ),
 )
 
@@ -92,7 +92,7 @@ def read_stream(given: dict[str, Any], unknown: str | None) -> MatrixMechanism |
 
     Args:
         given: The values of ``TRAINING_OPTIONS``, ``MATRIX_OPTIONS`` among them.
-        unknown: What is solved for.
+        unknown: The unknown.
 
     Raises:
         InvalidValue: Options that contradict each other, or a file that holds no such matrix.

@@ -24,11 +24,11 @@ Callback = TypeVar("Callback", bound=Callable[..., Any])
 
 
 class Word(click.Choice):  # type: ignore[type-arg] # Click 8.1 has none
-    """One of a few words; an error says which of them may have been meant.
+    """The type of options that are one of a few words; an error suggests the nearest ones.
 
     Args:
         choices: The words.
-        meant: Which of them is meant by one that is not like it; None where that is not known.
+        meant: Returns the word that is meant by a word that is not similar; None if unknown.
     """
 
     def __init__(self, choices: Iterable[str], meant: Callable[[str], str | None] = lambda text: None) -> None:
@@ -78,7 +78,7 @@ def whole(ctx: click.Context, option: click.Parameter, text: str | None) -> int 
 
 
 def number_of_runs(ctx: click.Context, option: click.Parameter, text: str) -> int:
-    """An option's callback: a number of runs, each of which is made."""
+    """Check an option: a number of runs, each of which is made."""
     return positive_integer(text, option.opts[0], RUNS)
 
 
@@ -126,7 +126,7 @@ DATA, PICTURES = (".csv", ".json"), (".png", ".svg", ".pdf")
 
 
 def data_or_picture(ctx: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
-    """An option's callback: a writable file whose ending says what it will hold (CSV for a pipe or a terminal)."""
+    """Check an option: a writable file whose suffix determines its content (CSV for a pipe or a terminal)."""
     if writable(ctx, option, path) is None or path is None:
         return None
     ending = path.suffix.lower()
@@ -166,7 +166,7 @@ CENTRE_OPTION = click.option(
 def required(
     name: str, wanted: str, callback: Callable[..., Any] | None = None, *, also: str | None = None, **given: Any
 ) -> Callable[[Callback], Callback]:
-    """An option that has to be given: ``"E, a number"`` is its placeholder and what the error asks for.
+    """Return a required option: ``"E, a number"`` is its placeholder and the text of the error.
 
     ``also`` is a second name for it.
     """
@@ -300,8 +300,8 @@ PUBLISHING_OPTIONS = options(
         type=click.Choice(["full", "paper", "latex", "assessment"]),
         is_flag=False,
         flag_value="full",
-        help="Print the privacy statement, too: in full, in two sentences for a paper (or in LaTeX), or as what an "
-        "attacker can do, for an impact assessment.",
+        help="Print the privacy statement, too: in full, in two sentences for a paper (or in LaTeX), or for an "
+        "impact assessment, in terms of attacks.",
     ),
     click.option(
         "--certificate",
@@ -317,7 +317,7 @@ PUBLISHING_OPTIONS = options(
 def note_if_stopped(complete: bool) -> None:
     """Say on standard error that a time limit ended the proofs."""
     if not complete:
-        note("the time limit ended the search: what is shown is proven, and more time may prove more")
+        note("the time limit ended the search: the printed value is proven, and more time may improve it")
 
 
 def missing(option: str, wanted: str) -> click.UsageError:
@@ -336,7 +336,7 @@ def note(text: str) -> None:
 
 
 def warn_if_delta_is_large(delta: Fraction | float, dataset_size: int | None, what: str = "delta") -> None:
-    """Warn on standard error where δ is at or above 1/n: publishing one whole record would keep such a budget."""
+    """Warn on standard error if δ is at or above 1/n: publishing one whole record would satisfy such a budget."""
     if dataset_size is not None and delta * dataset_size >= 1:
         value = to_float(delta, "up")
         click.echo(
@@ -365,7 +365,7 @@ def writing_before(
     between: Callable[[], None] | None = None,
     outdated: Iterable[Path] = (),
 ) -> None:
-    """Write the evidence of ``--output``, then what it is about: ``documents.write_before``, or ``InvalidValue``."""
+    """Write the evidence of ``--output``, then its subject: ``documents.write_before``, or ``InvalidValue``."""
     try:
         documents.write_before(first, last, between, outdated)
     except OSError as error:
@@ -373,7 +373,7 @@ def writing_before(
 
 
 def demand_place(path: Path) -> None:
-    """Refuse early, and make nothing, where a directory cannot be made or written to."""
+    """Refuse early, without creating anything, if a directory cannot be created or written to."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):

@@ -59,9 +59,9 @@ class Subject:
     """A mechanism, with the parameters that describe it.
 
     Attributes:
-        parameters: How it was given, for JSON.
+        parameters: The parameters as given, for JSON.
         dataset_size: Public; None where it was not given.
-        condition: What a guarantee is conditional on, in words; None for nothing.
+        condition: The condition of the guarantee, in words; None without one.
     """
 
     mechanism: Mechanism
@@ -73,11 +73,11 @@ class Subject:
 def under_proven_relation(
     given: dict[str, Any], read: Callable[[dict[str, Any]], Read], mechanism_of: Callable[[Read], Mechanism]
 ) -> tuple[Read, dict[str, Any]]:
-    """Read options; where their relation is the default and nothing is proven under it, read them under another one.
+    """Read options; if nothing is proven under the default relation, read them under another one.
 
     Args:
         given: The values of the options, ``relation`` among them.
-        read: What makes something of them.
+        read: Reads the options.
         mechanism_of: The mechanism of what was made.
 
     Returns:
@@ -154,7 +154,7 @@ def read_ledger(path: Path, dataset_size: int | None = None, last_alone: bool = 
         told["release"] = LAST_ITERATE
         conditions.append(ONLY_THE_LAST)
     if seeded:
-        note(f"the noise in {path} came from a seed that was given: whatever it guarantees is {CONDITION}")
+        note(f"the noise in {path} came from a given seed: its guarantee is {CONDITION}")
     if not conditions:
         return Subject(mechanism, told, size)
     condition = "; ".join(conditions)
@@ -194,7 +194,7 @@ def training_parameters(training: Training) -> dict[str, object]:
 
 
 def hidden_parameters(hidden: Epochs) -> dict[str, object]:
-    """How an only published last iterate was reached, for JSON."""
+    """Return the parameters of training for the last iterate alone, for JSON."""
     steps = hidden.smoothness_step
     told = [output.json_given(each) for each in steps] if isinstance(steps, tuple) else output.json_given(steps)
     decay = output.json_given(hidden.weight_decay_step)
@@ -202,7 +202,7 @@ def hidden_parameters(hidden: Epochs) -> dict[str, object]:
 
 
 def demand_publishable(mechanism: Mechanism, relation: Relation, given: dict[str, Any]) -> None:
-    """Refuse a statement or a certificate of what they cannot describe, before any work is done."""
+    """Refuse a statement or a certificate that cannot describe the subject, before any work is done."""
     if given["statement"]:
         from dpbounds.privacy.publishing.statements import why_no_statement
 

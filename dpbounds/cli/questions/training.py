@@ -59,7 +59,7 @@ _ALIASES = {"shuffle": SHUFFLED, "shuffling": SHUFFLED, "shuffled-batches": SHUF
 
 
 def samplings() -> tuple[str, ...]:
-    """The names of all sampling schemes; those that are not in ``SAMPLINGS`` have a sample rate and nothing else."""
+    """Return the names of all sampling schemes; those that are not in ``SAMPLINGS`` have a sample rate only."""
     from dpbounds.privacy.mechanisms import descriptions
 
     return *SAMPLINGS, *(name for name in descriptions.SAMPLINGS if name not in SAMPLINGS)
@@ -97,13 +97,13 @@ BATCH_SIZE_OPTIONS = options(
         "--batch-size",
         callback=whole,
         metavar="B",
-        help="Records per batch (expected, where their number is random).",
+        help="Records per batch (the expected number, if it is random).",
     ),
     click.option(
         "--max-batch-size",
         callback=whole,
         metavar="B",
-        help="With truncated-poisson: a larger sample is cut to B of its records, chosen uniformly.",
+        help="With truncated-poisson: largest batch; of a larger sample, B records are chosen uniformly.",
     ),
 )
 TRAINING_OPTIONS = options(
@@ -123,7 +123,7 @@ TRAINING_OPTIONS = options(
         "--clipping-norm",
         callback=POSITIVE,
         metavar="C",
-        help="With --noise-stddev: the norm that every record's contribution is clipped to.",
+        help="With --noise-stddev: the norm to which each record's contribution is clipped.",
     ),
     click.option(
         "--noise",
@@ -145,9 +145,9 @@ TRAINING_OPTIONS = options(
         "--sampling",
         callback=sampling,
         metavar="NAME",
-        help="poisson (where there is a rate), truncated-poisson, without-replacement, with-replacement, shuffled (a "
-        "loader that shuffles anew for each epoch and cuts), random-allocation, balls-in-bins, poisson-by-user (all "
-        "records of the users drawn), full-batch (otherwise).",
+        help="Sampling scheme: poisson (default with a sample rate), full-batch (default without), truncated-poisson, "
+        "without-replacement, with-replacement, shuffled (in each epoch, then cut into batches), random-allocation, "
+        "balls-in-bins, poisson-by-user (users are drawn with all of their records).",
     ),
     click.option("--dataset-size", callback=whole, metavar="N", help="Number of records (public)."),
     BATCH_SIZE_OPTIONS,
@@ -183,7 +183,7 @@ _MOST_RUNS = 10**9  # batches and epochs of a last iterate
 
 @dataclass(frozen=True, slots=True)
 class Epochs:
-    """Passes over the data of which only the last iterate is published (``LastIterate``); None is solved for."""
+    """Epochs of which only the last iterate is published (``LastIterate``); None for the unknown."""
 
     batches: int | None
     epochs: int | None
@@ -194,22 +194,23 @@ class Epochs:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """A training run as the options describe it; what is to be solved for is None.
+    """A training run as the options describe it; None for the unknown.
 
     Attributes:
         noise_multiplier: Noise per unit of the per-record bound, or None.
         sampling: One of ``SAMPLINGS``.
-        sample_rate: Of Poisson samples; None for other samplings, or when it is solved for.
-        batch_size: Of batches of a fixed size; None for other samplings.
+        sample_rate: Rate of Poisson samples; None for other schemes, or if it is the unknown.
+        batch_size: Size of fixed-size batches; None for other schemes.
         dataset_size: Public, or None where it was not given.
         stream: The matrix mechanism with noise 1, where the noise is correlated.
-        max_batch_size: Of truncated Poisson samples; None for other samplings.
-        batches: Of one size, per epoch of a shuffled run, whose ``steps`` are epochs; None for other samplings.
+        max_batch_size: Largest size of truncated Poisson samples; None for other schemes.
+        batches: Number of batches of one size, per epoch of a shuffled run, whose ``steps`` are epochs; None for other
+            schemes.
         rest: The share of the records that are in a smaller batch at the end of such an epoch.
         noise: One of ``NOISES``.
-        bound: Of one record's norm, a whole number; for discrete noise.
-        allocation: Of steps that are allocated in secret; None for other samplings.
-        hidden: Where only the last iterate is published, how it is reached.
+        bound: Bound on one record's norm, a whole number; for discrete noise.
+        allocation: Random allocation; None for other schemes.
+        hidden: The training before the last iterate, if this alone is published.
     """
 
     noise_multiplier: Fraction | None
@@ -251,7 +252,7 @@ class Training:
         return replace(self, sample_rate=value).mechanism()
 
     def mechanism(self) -> Mechanism:
-        """The mechanism, where nothing is left open."""
+        """Return the mechanism, if nothing is left open."""
         from dpbounds.privacy import mechanisms
         from dpbounds.privacy.mechanisms import descriptions
 
@@ -293,7 +294,7 @@ def read_training(given: dict[str, Any], unknown: str | None = None) -> Training
 
     Args:
         given: The values of ``TRAINING_OPTIONS`` and ``relation``.
-        unknown: What is solved for: "noise", "steps", "sample-rate", "batches" or None.
+        unknown: The unknown: "noise", "steps", "sample-rate", "batches" or None.
 
     Raises:
         InvalidValue: Options that contradict each other.
@@ -311,7 +312,7 @@ def read_training(given: dict[str, Any], unknown: str | None = None) -> Training
         where = f"--sampling {SHUFFLED}, {' or '.join(ALLOCATED)}, or --release {LAST_ITERATE}"
         raise unfit("--solve batches", f"does not fit --sampling {scheme}", f"use it with {where}")
     allocation = None if stream is not None or scheme == SHUFFLED else read_allocation(given, scheme, unknown)
-    made = partial(  # whatever is asked for, whoever draws the batches: no option is lost on the way
+    made = partial(  # all options, for every sampling scheme: no option is lost
         Training,
         noise_multiplier=_noise(given, unknown),
         dataset_size=given["dataset_size"],
@@ -383,7 +384,7 @@ def _read_shuffled(given: dict[str, Any], made: Callable[..., Training], unknown
 
 
 def _batches(given: dict[str, Any], asked: str) -> tuple[int, Fraction]:
-    """How many batches of one size there are, and the share of the records in a smaller one at the end."""
+    """Return the number of batches of one size, and the share of the records in a smaller last one."""
     batch: int | None = given["batch_size"]
     size: int | None = given["dataset_size"]
     if given["batches"] is not None:
@@ -431,14 +432,14 @@ def _refuse_without_last_iterate(given: dict[str, Any]) -> None:
 
 
 def _hidden(given: dict[str, Any], relation: Relation, unknown: str | None) -> Epochs:
-    """How the last iterate is reached, where nothing else is published."""
+    """Describe the training, if only the last iterate is published."""
     asked = f"--release {LAST_ITERATE}"
     if unknown == "sample-rate":
         raise InvalidValue("--solve", unknown, f"noise, epochs or batches with {asked}")
     if relation.counts_records:
         refuse_without_positions("batches by position, of which only the last iterate is published,")
     for name, instead in (
-        ("sampling", "--order fixed, shuffled or secret says how batches are made"),
+        ("sampling", "set --order to fixed, shuffled or secret"),
         ("sample_rate", "give --batches M, or --batch-size B with --dataset-size N"),
         ("steps", "give --epochs N, a whole number"),
         ("max_batch_size", "its batches are fixed"),

@@ -86,7 +86,10 @@ _ROW = "{:<34} {:>6} {:>9} {:>9}  {:<11} {}"
     help="Limit of CPU seconds of each audit; results then depend on the machine.",
 )
 @click.option(
-    "--enough", callback=PROBABILITY, metavar="PART", help="Of the certified epsilon, at which it ends.  [default: 0.9]"
+    "--enough",
+    callback=PROBABILITY,
+    metavar="PART",
+    help="Stop when the bound reaches this share of the certified epsilon.  [default: 0.9]",
 )
 @click.option(
     "--jobs",
@@ -134,16 +137,16 @@ def command(
 ) -> int:
     """Run an algorithm on neighbouring datasets, distinguish the runs, and bound epsilon from below.
 
-    It ends as soon as the bound is --enough of the certified epsilon, or above it, or when --runs or --seconds are used
-    up: the bound holds whenever it ends. Where all releases are Gaussian by the ledger, it takes the ledger's word
-    for that shape; the bound without it ("unassuming") is shown, too.
+    The audit ends when the bound reaches the share --enough of the certified epsilon, or when --runs or --seconds are
+    used up: the bound holds whenever it ends. If all releases are Gaussian according to the ledger, the audit relies on
+    this; the bound without it ("unassuming") is shown, too.
 
-    Exit status 1 when the lower bound exceeds the certified upper bound (with --mutations: when a broken copy is not
-    caught, or a sound one is). Claims about rare events are computed exactly, not audited.
+    The exit status is 1 if the lower bound exceeds the certified upper bound (with --mutations: if a broken copy is not
+    caught, or a correct one is). Claims about rare events are computed exactly, not audited.
 
-    ALGORITHM is a name of the table in docs/training.md, one of its printed variants, or `all`. With --one-run every
-    record is in or out by its own coin, and the coins are guessed from a single run: quick, for descents on all
-    records, and telling at a large epsilon.
+    ALGORITHM is a name of the table in docs/training.md, one of its printed variants, or `all`. With --one-run, every
+    record is included at random, and an attack guesses from a single run which ones were: it is quick, works for
+    descents on all records, and is informative at a large epsilon.
 
     Example: dpbounds audit dp-pgd --runs 2000
     """
@@ -307,10 +310,10 @@ def _write_report(path: Path, findings: Sequence[AuditedAlgorithm], confidence: 
                 points=(
                     f"“at least” holds with {confidence:.4g} confidence for all lines together: ε is no smaller",
                     "“certified” is the proven upper bound on what the ledger of the run spends: ε is no larger",
-                    "“claimed” is what the algorithm was asked to keep",
+                    "“claimed” is the budget of the algorithm",
                     "a lower bound above an upper one shows that the code or the ledger is wrong; a lower bound far "
                     "below proves nothing: another attack may do better",
-                    "“unassuming” relies on nothing that the ledger says; “limit” says what kept the lower bound low",
+                    "“unassuming” does not rely on the ledger; “limit” is the reason for a low lower bound",
                 ),
             ),
             Section(

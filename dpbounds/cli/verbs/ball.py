@@ -47,7 +47,7 @@ def command(
     steps: int,
     as_json: bool,
 ) -> int:
-    """What noise on a ball costs (δ, the same at every ε), or which radius a δ needs, under replace-one.
+    """Compute δ of uniform noise on a ball (the same at every ε), or the radius for a δ, under replace-one.
 
     Example: dpbounds ball --sensitivity 2 --dimension 10 --target-delta 1e-3 --dataset-size 100000 --steps 1000
     """

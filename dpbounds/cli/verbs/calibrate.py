@@ -83,13 +83,13 @@ def command(
     solve: Literal["noise", "steps", "sample-rate", "batches", "epochs"],
     **given: Any,
 ) -> int:
-    """How much noise a budget needs (or how many steps, or which rate it allows), proven from both sides.
+    """Find the smallest noise for a budget (or the most steps, or the largest rate), with proofs of both bounds.
 
     Example: dpbounds calibrate --target-epsilon 1 --target-delta 1e-6 --sample-rate 0.01 --steps 10000
     """
     for name in ("plot", "report"):
         if given[name] is not None and given["group_size"] != 1:
-            raise unfit(f"--group-size {given['group_size']}", f"does not fit --{name}, which speaks of one record")
+            raise unfit(f"--group-size {given['group_size']}", f"does not fit --{name}, which is about one record")
     if given["explain"] and given["as_json"]:
         raise unfit("--explain", "does not fit --json here", "dpbounds epsilon --explain --json has an advantage in it")
     if given["digits"] is not None and given["as_json"]:
@@ -151,7 +151,7 @@ def command(
 
 
 def _explain(found: Calibration) -> None:
-    """How it is proven that the value suffices, as ``dpbounds epsilon --explain`` says it of the mechanism."""
+    """Print the proof that the value suffices, as ``dpbounds epsilon --explain`` does for the mechanism."""
     from dpbounds.cli.answers.explanation import print_explanation
     from dpbounds.cli.answers.methods import Question, certified
 
@@ -301,7 +301,7 @@ def _failing(found: Calibration, digits: int) -> str:
         if not found.complete:
             return "not known: the time limit ended the search"
         less = found.solve in ("noise", "batches")
-        return f"not known: no attack is known, so that {'less' if less else 'more'} may do"
+        return f"unknown: no attack is known, so that {'less' if less else 'more'} may suffice"
     _, unsafe = _directions(found.solve)
     value = str(found.fails_at) if found.solve in _WHOLE else to_decimal(found.fails_at, digits, unsafe)
     if _is_tight(found):

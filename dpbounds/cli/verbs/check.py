@@ -19,9 +19,9 @@ from dpbounds.errors import CertificateError, InvalidValue
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(file: Path, ledger: Path | None, as_json: bool) -> int:
-    """Check a certificate; exit status 1 where it does not hold.
+    """Check a certificate; exit status 1 if it does not hold.
 
-    It prints a verdict, what exactly is claimed, of which releases and under which assumptions, and how it was checked.
+    It prints a verdict, the claim, the releases, the assumptions, and the method of the check.
 
     Example: dpbounds check certificate.json --ledger ledger.json
     """

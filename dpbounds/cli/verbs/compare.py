@@ -1,4 +1,4 @@
-"""`dpbounds compare`: two statements at the same values, side by side, with what each assumes."""
+"""`dpbounds compare`: two theorems at the same values, with their assumptions."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 @click.option("--parts", metavar="A,B", help="The parts to compare; by default the bounds, else the rates.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(first: str, second: str, words: tuple[str, ...], parts: str | None, as_json: bool) -> int:
-    """Compare two statements at the same values. Each ID may be a file of your own, such as ./my_theorem.py.
+    """Compare two theorems at the same values. Each ID may be a file of your own, such as ./my_theorem.py.
 
-    Where a condition of one fails, that one has no value, and the exit status is 1.
+    If a condition of one fails, it has no value, and the exit status is 1.
 
     A FILE.py is executed: read it first if it is not yours.
 
@@ -60,7 +60,7 @@ def command(first: str, second: str, words: tuple[str, ...], parts: str | None, 
     if ratio is not None:
         click.echo(f"ratio: {ratio.decimals(6)[1]}")
     if left.up_to_constant != right.up_to_constant:
-        click.echo("note: one is a bound and the other an order of growth: the ratio says nothing about constants")
+        click.echo("note: one is a bound and the other an order of growth: the ratio is not meaningful for constants")
     for label, names in (("both assume", shared), ("the first also", first_only), ("the second also", second_only)):
         if names:
             click.echo(f"{label}: {', '.join(names)}")

@@ -82,7 +82,7 @@ def command(
     guarded: bool,
     as_json: bool,
 ) -> int:
-    """Train on real data with proven privacy, and hold what was spent and measured against what was promised.
+    """Train on real data with proven privacy, and compare spent ε and measurements with budget and theorem.
 
     Example: dpbounds demo --output dpbounds-demo
     """

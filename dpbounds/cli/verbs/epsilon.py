@@ -16,11 +16,11 @@ from dpbounds.cli.questions.options import PROBABILITY_OR_ZERO, required
     "--delta",
     "D, a number that is at least 0 and less than 1",
     PROBABILITY_OR_ZERO,
-    help="The δ at which ε is asked for; 0 for pure ε.",
+    help="The δ for which to compute ε; 0 for pure ε.",
 )
 @SPENDING_OPTIONS
 def command(delta: Fraction, **given: Any) -> int:
-    """What a training run spends: ε at a given δ, proven and rounded up.
+    """Compute what a training run spends: ε at a given δ, proven and rounded up.
 
     Example: dpbounds epsilon --noise-multiplier 1 --sample-rate 0.01 --steps 10000 --delta 1e-6
 

@@ -19,7 +19,7 @@ SEVERITIES = ("typo", "harmless", "constant", "gap", "false", "privacy")
 @click.option("--severity", metavar="S", help="One of " + ", ".join(SEVERITIES) + ".")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on standard output.")
 def command(paper: str | None, severity: str | None, as_json: bool) -> int:
-    """List the errata: what is printed, what is right, what survives, and the test that shows it.
+    """List the errata: the published text, the correction, what remains true, and the test that shows it.
 
     Example: dpbounds errata --severity privacy
     """

@@ -56,13 +56,13 @@ def assignments(words: tuple[str, ...]) -> dict[str, Fraction]:
 def command(
     name: str, words: tuple[str, ...], part: str | None, digits: int, relation: str | None, as_json: bool
 ) -> int:
-    """Evaluate a formula of a statement at exact values, and check every condition of the statement.
+    """Evaluate a formula of a theorem at exact values, and check every condition of the theorem.
 
     ID is one that `dpbounds theorems` lists, or a file of your own, such as ./my_theorem.py.
 
-    Where a condition fails the statement says nothing: the answer has no value, and the exit status is 1. A condition
-    that could not be checked, for want of a value, is listed. With --part spent the exit status is 1 where the promise
-    is proven to be broken.
+    If a condition fails, the theorem does not apply: the answer has no value, and the exit status is 1. Conditions that
+    could not be checked, because a value is missing, are listed. With --part spent, the exit status is 1 if the claimed
+    privacy is proven to be exceeded.
 
     A FILE.py is executed: read it first if it is not yours.
 

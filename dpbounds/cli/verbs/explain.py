@@ -79,11 +79,11 @@ def command(
     plot: Path | None,
     as_json: bool,
 ) -> int:
-    """Run an algorithm on its example, and measure both sides of every line of its bound's proof: what is lost where.
+    """Run an algorithm on its example, and measure both sides of every line of the proof of its bound.
 
-    Nothing of this is private: it looks at exact answers. Exit status 1 when a line does not hold: then proof,
-    constants or code are wrong there. ALGORITHM is a name of the table in docs/training.md; for a run of your own there
-    is `dpbounds.algorithms.explain`. With --data it is dp-pgd on your own records, as `dpbounds demo` runs it.
+    The output is not private: it is computed from exact answers. The exit status is 1 if a line does not hold: then the
+    proof, the constants or the code are wrong there. ALGORITHM is a name of the table in docs/training.md; for a run of
+    your own, use `dpbounds.algorithms.explain`. With --data, dp-pgd runs on your own records, as in `dpbounds demo`.
 
     Example: dpbounds explain dp-spider
     """

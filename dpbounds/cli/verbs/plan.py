@@ -132,12 +132,12 @@ def command(
     as_json: bool,
     **quantities: str | None,
 ) -> int:
-    """Rank everything in the library that applies: proven bounds by value, and apart from them orders of growth.
+    """Rank the guarantees of the library at given numbers: proven bounds by value, and separately orders of growth.
 
-    Any quantity may be given as an option or as NAME=VALUE: what a statement needs beyond that is said. With --data it
-    is n and d of your records, taken to be public, and the constants of the sigmoid loss that `dpbounds run` minimises
-    on them, which are not a property of a record. A row that can be run has its command. A FILE.py is executed: read it
-    first if it is not yours.
+    Any quantity may be given as an option or as NAME=VALUE; the output lists the quantities that other theorems need.
+    With --data, n and d are those of your records, taken to be public, and the constants are those of the sigmoid loss
+    that `dpbounds run` minimises, which do not depend on the records. For rows that can be run, the command is printed.
+    A FILE.py is executed: read it first if it is not yours.
 
     Example: dpbounds plan --metric gradient-norm --n 1e6 --d 100 --epsilon 1 --delta 1e-6 --lipschitz 1 --smoothness 1
     --initial-gap 1
@@ -189,7 +189,7 @@ def _values(words: tuple[str, ...], quantities: dict[str, str | None]) -> dict[s
 
 
 def _with_constants(values: dict[str, Fraction], records: Records, metric: str) -> dict[str, Fraction]:
-    """With n, d and the constants of a person's records, which are public bounds: nothing is read off the data."""
+    """Add n, d and the constants of the user's records, which are public bounds and not computed from the data."""
     from dpbounds.algorithms.oracles import at_least
     from dpbounds.expressions.symbols import by_name
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     "power",
     callback=AT_LEAST_ZERO,
     metavar="B",
-    help="Only ε = d^(-B); 0 for a constant ε. By default ε is an axis of its own.",
+    help="Fix ε = d^(-B); 0 for a constant ε. By default, ε is a separate axis.",
 )
 @click.option("--axis", metavar="rank|width", help="A further axis: the rank of the features, or the width of the set.")
 @CHOICE_OPTIONS["status"]
@@ -51,9 +51,9 @@ def command(
     plot: Path | None,
     as_json: bool,
 ) -> int:
-    """Say in which region of n, d and ε which result is best, up to constants and logarithms.
+    """Find the best result for each region of n, d and ε, up to constants and logarithms.
 
-    Results are orders of growth, and those that follow from bounds with constants. A FILE.py is executed: read it first
+    It compares orders of growth, also those of bounds with constants. A FILE.py is executed: read it first
     if it is not yours.
 
     Example: dpbounds regimes gradient-norm --output map.png

@@ -1,4 +1,4 @@
-"""`dpbounds remaining`: what a ledger spent of a budget, and what still fits."""
+"""`dpbounds remaining`: the spent part of a budget, and what still fits."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def command(
     report: Path | None,
     as_json: bool,
 ) -> int:
-    """What a ledger spent of a budget, and what still fits; exit status 1 where the budget is not proven to be kept.
+    """Compute what a ledger spent of a budget, and what still fits; exit status 1 unless it is proven to be kept.
 
     Example: dpbounds remaining --ledger ledger.json --target-epsilon 4 --target-delta 1e-5 --relation replace-one
     """

@@ -142,13 +142,13 @@ def command(
 ) -> int:
     """Run an algorithm for a budget, and write the private point, its ledger and the privacy statement to DIR.
 
-    ALGORITHM is a name that --list prints. With --data it learns from your records, by the sigmoid loss, and prints and
-    writes only the private output. With n=VALUE d=VALUE, and if wanted lipschitz, smoothness,
-    initial_gap, loss_range and hessian_lipschitz, it runs on synthetic records with these constants; with neither, on
-    its example. Other words are its parameters, such as steps=100.
+    ALGORITHM is a name that --list prints. With --data, it trains on your records with the sigmoid loss, and prints and
+    writes only the private output. With n=VALUE d=VALUE, and optionally lipschitz, smoothness, initial_gap, loss_range
+    and hessian_lipschitz, it runs on synthetic records with these constants; otherwise on its example. Other words are
+    parameters of the algorithm, such as steps=100.
 
-    training and dp-sgd draw batches as your loader does (--sampling); training and dp-ftrl take correlated noise
-    (--toeplitz, --matrix or --tree, with --participation).
+    training and dp-sgd support the sampling schemes of data loaders (--sampling); training and dp-ftrl support
+    correlated noise (--toeplitz, --matrix or --tree, with --participation).
 
     Example: dpbounds run dp-storm n=1000 d=5 steps=30 --epsilon 1 --delta 1e-6
 
@@ -179,7 +179,7 @@ def command(
 
 def _demand_checkpoints(subject: Subject, checkpoint: Path | None) -> None:
     if checkpoint is not None and "checkpoint" not in inspect.signature(subject.algorithm.run).parameters:
-        why = f"is not known to {subject.name}: what it holds between steps is not written down"
+        why = f"is not an option of {subject.name}, whose state between steps cannot be stored"
         raise unfit(f"--checkpoint {checkpoint}", why, "take training, or leave it out")
 
 
@@ -270,7 +270,7 @@ def _statement(found: Ran, account: Account) -> str | None:
 
 
 def _write(found: Ran, directory: Path, write_report: Callable[[Mapping[str, Path]], None]) -> tuple[Path, ...]:
-    """Write ledger, statement and certificate, the report, and at last the point: it never stands there alone."""
+    """Write ledger, statement and certificate, the report, and the point last, so that it is never there alone."""
     accounts = {"": found.account, **({} if found.alone is None else {LAST_ALONE: found.alone})}
     statements = {which: _statement(found, account) for which, account in accounts.items()}
     certificates = {which: _certificate(account) for which, account in accounts.items()}

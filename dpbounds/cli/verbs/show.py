@@ -1,4 +1,4 @@
-"""`dpbounds show`: one statement, as a careful colleague would tell it at a whiteboard."""
+"""`dpbounds show`: one theorem."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpbounds.errors import InvalidValue
 @click.option("--bibtex", is_flag=True, help="Print the source as a BibTeX entry.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(name: str, latex: bool, markdown: bool, bibtex: bool, as_json: bool) -> int:
-    """Tell one statement. ID is one that `dpbounds theorems` lists, or a file of your own, such as ./my_theorem.py.
+    """Show a theorem. ID is one that `dpbounds theorems` lists, or a file of your own, such as ./my_theorem.py.
 
     A FILE.py is executed: read it first if it is not yours.
 

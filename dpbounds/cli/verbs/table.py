@@ -64,7 +64,7 @@ def command(
     """Print a table or a page; or write all of them.
 
     NAME is a table (gradient-norm, noise-constants, ...), a paper's id, cited, dpbounds, or errata. A FILE.py is
-    executed: read it first if it is not yours. LaTeX cites; with --output, its dpbounds.bib is written beside it.
+    executed: read it first if it is not yours. LaTeX tables contain citations; --output writes their dpbounds.bib, too.
 
     Example: dpbounds table gradient-norm --at n=1e6,d=100,epsilon=1,delta=1e-6
     """

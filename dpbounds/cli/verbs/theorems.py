@@ -19,7 +19,7 @@ from dpbounds.theorems.index import Entry, listing
 @click.option("--search", metavar="TEXT", help="Text that the id, title or statement contains.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on standard output.")
 def command(paper: str | None, metric: str | None, status: str | None, search: str | None, as_json: bool) -> int:
-    """List the statements of the library, with what they bound and what is known of them.
+    """List the theorems of the library, with their status and title.
 
     Example: dpbounds theorems --metric gradient-norm --status proved
     """

@@ -1,4 +1,4 @@
-"""`dpbounds tightness`: a bound beside a problem on which it is nearly attained."""
+"""`dpbounds tightness`: bounds, with problems on which they are nearly attained."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @PLOT_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on standard output.")
 def command(name: str | None, plot: Path | None, as_json: bool) -> int:
-    """Compare bounds with constants with problems on which what they bound is computed, with proof.
+    """Compare bounds with their values on problems where the bounded quantity is computed with proof.
 
     Example: dpbounds tightness dpbounds/noisy-descent-exact
     """

@@ -74,10 +74,10 @@ def command(
     report: Path | None,
     as_json: bool,
 ) -> int:
-    """Compare statements with what is measured. ID is a statement or a paper; all of them by default.
+    """Compare theorems with measurements. ID is a theorem or a paper; all of them by default.
 
-    By default every check is run at small size, in minutes. Exit status 1 when a check fails; undecided ones are listed
-    with what would decide them.
+    By default, every check is run at small size, in minutes. The exit status is 1 if a check fails; undecided checks
+    are listed with a way to decide them.
 
     Example: dpbounds verify tholeti-kalyani-2020 --jobs 2
     """

@@ -1,4 +1,4 @@
-"""What a mechanism spends: proven ε(δ) and δ(ε), for all classes of ordered neighbours.
+"""Certified ε(δ) and δ(ε) of a mechanism, over all classes of ordered neighbours.
 
 Of each product of pairs a closed form is asked first (``questions``), then the other routes (``routing``).
 """
@@ -54,17 +54,17 @@ class Account(Displayed):
     """The account of a mechanism: proven values, with their proofs.
 
     Attributes:
-        mechanism: What ran, or will run.
+        mechanism: The mechanism.
         relation: The neighbouring relation.
-        given: Which of the two was given, "delta" or "epsilon"; ``enclosure`` holds the other.
-        target: Its value.
-        enclosure: The proven ends.
-        proofs: For each class of ordered neighbours, how much its dominating pairs spend.
-        attacks: For the classes whose dominating pairs are not attained, what explicit attacks attain. Where there are
-            any, the lower end of ``enclosure`` is theirs.
-        moments: Where Rényi divergences prove a smaller upper end than the pairs, how; else None.
-        complete: False where a time limit ended the proofs: what is here was proven by then.
-        group_size: How many records are protected together.
+        given: The given one of "delta" and "epsilon"; ``enclosure`` holds the other.
+        target: The given value.
+        enclosure: The certified interval.
+        proofs: For each class of ordered neighbours, the proof for its dominating pairs.
+        attacks: For the classes whose dominating pairs are not attained, the values of explicit attacks. If there are
+            any, they give the lower bound of ``enclosure``.
+        moments: The proof by Rényi divergences, if its upper bound is smaller than that of the pairs; else None.
+        complete: False if a time limit ended the proofs; the values are proven all the same.
+        group_size: The number of records that are protected together.
     """
 
     mechanism: Mechanism
@@ -84,7 +84,7 @@ class Account(Displayed):
 
     @property
     def tight(self) -> bool:
-        """Whether what is proven to suffice is, up to the width of the proofs, also what an attack attains."""
+        """Whether the upper bound is also attained by an attack, up to the width of the proofs."""
         return neighbour_classes(self.mechanism, self.relation).tight
 
     def _sheet(self) -> Sheet:
@@ -125,22 +125,23 @@ def epsilon(
     """Enclose ε(δ) = inf{ε >= 0 : the mechanism is (ε, δ)-DP}, taken over its dominating pairs.
 
     Args:
-        mechanism: What ran, or will run.
+        mechanism: The mechanism.
         delta: At least 0 and less than 1; text such as ``"1e-6"`` is exact. At 0 the answer is pure ε, which is
             infinite where a loss is unbounded, as that of Gaussian noise is.
         relation: The neighbouring relation.
-        tolerance: Relative width aimed at; what is reached is the width of the answer. One below 1e-9 is a demand.
-        time_limit: Seconds after which the best that is proven by then is returned (None: no limit).
+        tolerance: Target relative width; the answer may be wider, unless the tolerance is below 1e-9.
+        time_limit: Seconds after which the best proven value is returned (None: no limit).
 
     Returns:
-        Proven ends; publish the upper one. Both are 0 where δ is at least the total variation distance.
+        A certified interval; publish its upper bound. Both bounds are 0 if δ is at least the total variation distance.
 
     Raises:
         InvalidValue: δ, the tolerance or the relation is not allowed.
         UnsupportedMechanism: No dominating pair is proven for this mechanism under this relation.
-        NotCertified: No route could prove an answer, or not one as narrow as was demanded, or nothing within the time.
+        NotCertified: No method proves an answer, or none as narrow as the tolerance below 1e-9, or none within the
+            time.
 
-    Threads may call this and all of dpbounds at once: they wait for each other, and get the answers that one would get.
+    All functions of dpbounds may be called from several threads, which wait for each other.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> epsilon(Gaussian(5), delta="1e-5").contains("0.72552175085779582692")
@@ -178,10 +179,10 @@ def account(
     route: Route = "auto",
     time_limit: ExactLike | None = None,
 ) -> Account:
-    """Prove ε(δ) or δ(ε), whichever was not given, and keep the proofs.
+    """Prove ε(δ) or δ(ε), the one that was not given, and keep the proofs.
 
-    Arguments and errors as for :func:`epsilon`; exactly one of δ in [0, 1) and ε >= 0 is given, and ``route`` asks for
-    one route alone.
+    Arguments and errors as for :func:`epsilon`; exactly one of δ in [0, 1) and ε >= 0 is given, and ``route`` selects a
+    single method.
     """
     target, tolerance = Target.of(delta, epsilon, pure=True), _valid_tolerance(tolerance)
     demand_one_of("route", route, get_args(Route))
@@ -225,10 +226,10 @@ def delta_curve(
     *,
     tolerance: float = DEFAULT_TOLERANCE,
 ) -> tuple[Enclosure, ...]:
-    """Enclose δ(ε) at many ε at once, for little more than one costs: one integral or lattice serves them all.
+    """Enclose δ(ε) at many ε, for little more time than one takes: one integral or lattice serves all of them.
 
-    Arguments and errors as for :func:`delta`, with any number of ε. Batches allocated in secret get wider answers than
-    ``delta`` gives, unless a tolerance is asked for.
+    Arguments and errors as for :func:`delta`, with any number of ε. For random allocation, the intervals are wider than
+    those of ``delta``, unless a tolerance is given.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> [ends.decimals(6)[1] for ends in delta_curve(Gaussian(1), [0, 1])]
@@ -281,7 +282,7 @@ def _accounted_purely(mechanism: Mechanism, relation: Relation, classes: Neighbo
 
 
 def _moments_may_help(classes: NeighbourClasses, proofs: Named, enclosure: Enclosure) -> bool:
-    """Whether Rényi divergences could give a visibly smaller upper end.
+    """Whether Rényi divergences could give a visibly smaller upper bound.
 
     Converted, the divergences of a pair promise no less than the pair itself spends (``renyi.md``, section 1): where
     they are all that is known, at most the width of the pairs' own proof could be gained.
@@ -295,7 +296,7 @@ def _moments_may_help(classes: NeighbourClasses, proofs: Named, enclosure: Enclo
 
 
 def _by_moments(enclosure: Enclosure, mechanism: Mechanism, target: Target, relation: Relation) -> Proof | None:
-    """A smaller upper end by Rényi divergences; None where the pairs' is smaller, or nothing is proven.
+    """Return a smaller upper bound by Rényi divergences; None if the pairs' is smaller, or nothing is proven.
 
     Where pairs are not attained, adding up divergences can be better than composing the pairs.
     """
@@ -340,7 +341,7 @@ def _all_classes(classes: NeighbourClasses, questions: Sequence[Question]) -> li
 
 
 def _at_round_ends(classes: NeighbourClasses, known: Named, asked: Question) -> Named:
-    """Proofs of ε(δ), with an upper end at a short decimal where δ at it is proven; not where time is limited."""
+    """Return proofs of ε(δ) with a short decimal as upper bound, if δ is proven there; not with a time limit."""
     if not asked.target.for_epsilon or asked.route != "auto" or is_limited():
         return known
     products = [each.product for each in classes.every()]
@@ -355,13 +356,13 @@ def _at_round_ends(classes: NeighbourClasses, known: Named, asked: Question) -> 
 
 
 def _at_a_glance(classes: NeighbourClasses, questions: Sequence[Question]) -> dict[str, list[Proof]]:
-    """By the name of the class, wide proofs: where time is limited, it may be over before the last class's turn."""
+    """Return wide proofs by the name of the class: with a time limit, it may end before the last class is proven."""
     found = {each.name: _answered_at_a_glance(each.product, questions) for each in classes.every()}
     return {name: proofs for name, proofs in found.items() if proofs}
 
 
 def _narrowest(glances: Sequence[Proof] | None, proofs: Sequence[Proof]) -> list[Proof]:
-    """Of two proofs for each question the one with the smaller upper end; that a class is dominated stands."""
+    """Return, of two proofs for each question, the one with the smaller upper bound."""
     if glances is None:
         return list(proofs)
     pairs = zip(proofs, glances, strict=True)
@@ -372,7 +373,7 @@ def _narrowest(glances: Sequence[Proof] | None, proofs: Sequence[Proof]) -> list
 
 
 def _answered_at_a_glance(product: Product, questions: Sequence[Question]) -> list[Proof]:
-    """Wide proofs; none where there is no proof."""
+    """Return wide proofs; none if there is no proof."""
     wide = [replace(question, tolerance=max(question.tolerance, _GLANCE)) for question in questions]
     try:
         return _answered(product, wide)
@@ -381,7 +382,7 @@ def _answered_at_a_glance(product: Product, questions: Sequence[Question]) -> li
 
 
 def _dominated_by(leasts: Sequence[End], glances: Sequence[Proof]) -> dict[int, Proof]:
-    """By the question's index, the proofs that show that a product spends no more than ``leasts``."""
+    """Return, by the question's index, the proofs that a product spends no more than ``leasts``."""
     return {
         index: Proof(proof.enclosure, "dominated", proof.parameters)
         for index, (least, proof) in enumerate(zip(leasts, glances, strict=False))
@@ -399,7 +400,7 @@ def _attacked(classes: NeighbourClasses, questions: Sequence[Question], proofs: 
             if any(name == each.name and proof.enclosure.exact_upper > 0 for name, proof in known)
         ]
         for product in () if each.tight else each.attacks:
-            with contextlib.suppress(NotCertified):  # what an attack attains is not known then: the upper end stands
+            with contextlib.suppress(NotCertified):  # what an attack attains is not known then: the upper bound stands
                 for index, proof in zip(worth, _answered(product, [questions[index] for index in worth]), strict=True):
                     found[index] += ((each.name, proof),)
     return found
@@ -414,7 +415,7 @@ def _at_most(product: Product, first: Proof, least: Fraction, target: Target) ->
 
 
 def _answered(product: Product, questions: Sequence[Question]) -> list[Proof]:
-    """One proof per question; where several ask for δ(ε), what they have in common is computed once."""
+    """Return one proof per question; questions about δ(ε) share their common work."""
     known: Mapping[Fraction, Proof] = {}
     if len(questions) > 1:
         with contextlib.suppress(TimeIsUp):
@@ -434,7 +435,7 @@ def _shared_deltas(product: Product, questions: Sequence[Question]) -> Mapping[F
 
 
 def _in_time(product: Product, asked: Question) -> Proof:
-    """The proof, or what is proven at once where the time is up."""
+    """Return the proof, or a quick proof if the time is up."""
     try:
         return _proven(resolved(product), asked)
     except TimeIsUp:
@@ -445,7 +446,7 @@ def _in_time(product: Product, asked: Question) -> Proof:
 
 
 def _together(classes: NeighbourClasses, proofs: Named, attacks: Named) -> Enclosure:
-    """The maximum over the classes: upper ends from what dominates, lower ends from what is attained."""
+    """Return the maximum over the classes: upper bounds of dominating pairs, lower bounds of attained ones."""
     found: Enclosure | None = None
     for each, (_, proof) in zip(classes.every(), proofs, strict=True):
         if proof.route == "dominated":
@@ -464,7 +465,7 @@ def _together(classes: NeighbourClasses, proofs: Named, attacks: Named) -> Enclo
 def prove_epsilon(
     product: Product, delta: Fraction, tolerance: float, route: Route = "auto", work: Work | None = None
 ) -> Proof:
-    """Prove an enclosure of ε(δ) for one product of pairs; the narrowest that the routes tried could reach."""
+    """Prove an enclosure of ε(δ) for one product of pairs: the narrowest that the methods reach."""
     return _proven(resolved(product), Question(Target("delta", delta), tolerance, route, work))
 
 
@@ -472,7 +473,7 @@ def prove_epsilon(
 def prove_delta(
     product: Product, epsilon: Fraction, tolerance: float, route: Route = "auto", work: Work | None = None
 ) -> Proof:
-    """Prove an enclosure of δ(ε) for one product of pairs; the narrowest that the routes tried could reach."""
+    """Prove an enclosure of δ(ε) for one product of pairs: the narrowest that the methods reach."""
     return _proven(resolved(product), Question(Target("epsilon", epsilon), tolerance, route, work))
 
 

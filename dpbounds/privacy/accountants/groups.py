@@ -1,4 +1,4 @@
-"""What a mechanism spends when k records differ instead of one: proven ε(δ) and δ(ε) for groups.
+"""Group privacy: certified ε(δ) and δ(ε) of a mechanism where k records differ instead of one.
 
 A group is k records that are all in one dataset and not in the other (add-or-remove-one: a person with k records), or
 that are all replaced (replace-one).
@@ -6,10 +6,10 @@ that are all replaced (replace-one).
 Full-batch releases are enlarged k-fold and composed as usual. How many of the group a sample holds is Binomial(k, q)
 (Poisson), hypergeometric (fixed size) or Binomial(b, k/n) (b draws with replacement), which gives pairs, too
 (``pairs/groups.md``). For Gaussian noise nothing is lost, except that records replaced in batches of a fixed size have
-one bound and an attack.
-Blocks in parallel share the group out in every possible way, of which the dearest counts (``pairs.md``, section 6).
-Anything else goes by a chain of k neighbours (``group_privacy.py``) whose links have the certified profile of one
-record: where ε is best cut into links is searched for with estimates, and the profile then certified at those points.
+one bound and an attack. Blocks in parallel share the group in every possible way, and the largest ε counts
+(``pairs.md``, section 6). Anything else goes by a chain of k neighbours (``group_privacy.py``) whose links have the
+certified profile of one record: where ε is best cut into links is searched for with estimates, and the profile then
+certified at those points.
 """
 
 from __future__ import annotations
@@ -62,16 +62,17 @@ from dpbounds.privacy.routes.lattice import estimated_profile
 from dpbounds.privacy.values import Target
 
 _MOST_WAYS = 64  # in which a group lies in blocks, each with an account of its own
-_POINTS = 28  # of a profile that are certified along one chain, at most
+_POINTS = 28  # largest number of points of a profile that are certified along one chain
 _PRECISION = 160
-_TOLERANCE = 1e-2  # relative, of δ at a point, and of the lower end, what one record spends: a chain loses more
+_TOLERANCE = 1e-2  # relative, of δ at a point and of the lower bound (the ε of one record): a chain loses more
 _SEARCH_TOLERANCE = 1e-5  # relative, of ε along the chain
 _DEEPEST, _LEAST_LOG = -500.0, -700.0  # log δ that an estimate still sees; below that, it is 0
 _FIRST_NODE, _NODES_PER_DOUBLING = 2.0**-20, 16  # ε at which estimates are made: 0, and a geometric sequence
 _STEEP = 3.0  # what log δ may fall by between two of them, to be taken as linear
-_ROUNDS, _ENOUGH = 6, 0.99  # of the search for ε; how much of δ a found ε is to use
+_ROUNDS, _ENOUGH = 6, 0.99  # rounds of the search for ε; share of δ that a found ε has to use
 _LEAP = Fraction(2) ** 100  # the most that δ's aim grows from one round to the next
-_GROWTHS = (Fraction(11, 10), Fraction(3, 2), Fraction(4))  # of the parts, where no round of it succeeded
+# factors of the number of parts, tried if no round succeeded with fewer
+_GROWTHS = (Fraction(11, 10), Fraction(3, 2), Fraction(4))
 
 
 @working(OUTER_PRECISION)
@@ -85,13 +86,12 @@ def group_account(
 ) -> Enclosure:
     """Enclose ε(δ) or δ(ε) for groups of at most ``group_size`` records.
 
-    Arguments and errors as for :func:`dpbounds.privacy.accountants.certified.account`, which is what a group of 1 asks.
-    The upper end is to be published. The lower end is what one record or a known attack by the group spends, unless the
-    pairs enlarge exactly. A ``dataset_size`` is that of the dataset with the group in it, where records are added or
-    removed.
+    Arguments and errors as for :func:`dpbounds.privacy.accountants.certified.account`, which is the case of a group of
+    1. Publish the upper bound. The lower bound is that of one record, or of a known attack by the group, unless the
+    analysis is tight. Under add-or-remove-one, a ``dataset_size`` includes the group.
 
     Raises:
-        UnsupportedMechanism: Also where without the group no whole batch is left.
+        UnsupportedMechanism: Also if no whole batch is left without the group.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> group_account(Gaussian(15), 3, delta="1e-5").contains("0.72552175085779582692")  # as Gaussian(5) for one
@@ -146,7 +146,7 @@ def _purely(mechanism: Mechanism, relation: Relation, k: int) -> Enclosure:
 
 
 def group_products(mechanism: Mechanism, relation: Relation, k: int) -> tuple[tuple[Product, ...], bool]:
-    """Products of which the worst dominates for a group of k records, and whether they are attained.
+    """Return products, the worst of which dominates for a group of k records, and whether they are attained.
 
     Raises:
         UnsupportedMechanism: No such pair is proven for a part.
@@ -156,7 +156,7 @@ def group_products(mechanism: Mechanism, relation: Relation, k: int) -> tuple[tu
 
 
 def is_attained(mechanism: Mechanism, relation: Relation, k: int) -> bool:
-    """Whether what :func:`group_account` says is what some datasets spend."""
+    """Return whether some datasets spend the value of :func:`group_account`."""
     try:
         return group_products(mechanism, relation, k)[1]
     except UnsupportedMechanism:
@@ -167,7 +167,7 @@ def is_attained(mechanism: Mechanism, relation: Relation, k: int) -> bool:
 
 
 def _grown(mechanism: Mechanism, order: Order, k: int) -> tuple[Product, ...]:
-    """Products that dominate for a group that leaves (remove), joins (add) or is replaced, by how it lies in blocks.
+    """Return dominating products for a group that is removed, added or replaced, for each distribution to blocks.
 
     Raises:
         UnsupportedMechanism: For a part no such pair is proven, or there are too many ways.
@@ -187,7 +187,7 @@ def _grown(mechanism: Mechanism, order: Order, k: int) -> tuple[Product, ...]:
 
 
 def _shared_out(partition: InParallel, order: Order, k: int) -> tuple[Product, ...]:
-    """The ways in which k records lie in the blocks.
+    """Return the products for all distributions of k records to the blocks.
 
     Replaced records may change blocks: k removals and k additions, 2k steps in all, are shared out then.
     """
@@ -216,13 +216,13 @@ def _shared_out(partition: InParallel, order: Order, k: int) -> tuple[Product, .
 
 
 def _gathers(products: Sequence[Product]) -> bool:
-    """Whether, of equal blocks, one that holds all the records is the dearest: proven for these pairs."""
+    """Return whether, of equal blocks, one that holds all the records spends the most: proven for these pairs."""
     bases = [pair.base if isinstance(pair, Sampled) else pair for product in products for pair, _ in product]
     return all(base.gathers for base in bases)
 
 
 def _dearest(products: Iterable[Product]) -> tuple[Product, ...]:
-    """The products without those that another one dominates for a plain reason."""
+    """Return the products that no other one dominates for a simple reason."""
     kept: list[Product] = []
     for product in products:
         if not any(_is_at_least(other, product) for other in kept):
@@ -263,7 +263,7 @@ def _is_exact(product: Product) -> bool:
 
 
 def _attacks(mechanism: Mechanism, ways: Iterable[Product]) -> tuple[Product, ...]:
-    """What replaced records attain in batches of a fixed size, where all others act like those in their places."""
+    """Attacks on replaced records in fixed-size batches: all other records act like those in their places."""
     drawn = Gaussian | SampledWithReplacement | SampledWithoutReplacement
     if not all(isinstance(part, drawn) for part, _ in parts_of(mechanism)):
         return ()
@@ -280,7 +280,7 @@ def _attacks(mechanism: Mechanism, ways: Iterable[Product]) -> tuple[Product, ..
 
 
 def _chains(classes: NeighbourClasses, relation: Relation, k: int) -> tuple[_GroupChain, ...]:
-    """The chains of k removals and of k additions, or of k replacements.
+    """Return the chains of k removals and of k additions, or of k replacements.
 
     Records of a group may lie in different blocks: each link has the largest profile of its direction.
     """
@@ -293,7 +293,7 @@ def _chains(classes: NeighbourClasses, relation: Relation, k: int) -> tuple[_Gro
 
 
 def with_fewest(mechanism: Mechanism, relation: Relation, k: int) -> Mechanism:
-    """With the sizes of the last link: of n records k - 1 have gone before, and samples spend more then.
+    """Return the mechanism at the last link: k - 1 of n records are gone, and samples spend more then.
 
     Raises:
         UnsupportedMechanism: Nothing is left to draw from.
@@ -310,7 +310,7 @@ class _GroupChain:
     Attributes:
         forward: Products of which one dominates each link.
         backward: The same for the links' reversals.
-        k: How many links.
+        k: The number of links.
     """
 
     forward: tuple[Product, ...]
@@ -321,7 +321,7 @@ class _GroupChain:
         """A proven upper bound on δ_k(ε)."""
         search = self._estimated()
         parts = search.best(epsilon)
-        return self._proven(parts) if search.upper(parts) < 1 else Fraction(1)  # which needs no proof
+        return self._proven(parts) if search.upper(parts) < 1 else Fraction(1)  # 1 needs no proof
 
     def epsilon(self, delta: Fraction) -> Fraction:
         """A proven upper bound on ε_k(δ).
@@ -357,14 +357,14 @@ class _GroupChain:
         return Chain((Link(forward, backward),) * self.k)
 
     def _proven(self, parts: Sequence[Fraction]) -> Fraction:
-        """The chain's bound at a split of ε, with certified profiles."""
+        """Return the chain's bound at a split of ε, with certified profiles."""
         forward = ChordCurve.of(self.forward, [part for part in parts if part >= 0])
         backward = ChordCurve.of(self.backward, [-part for part in parts if part < 0])
         return Chain((Link(forward, backward),) * self.k).upper(parts)
 
 
 def _estimate(products: Sequence[Product]) -> Callable[[Fraction], Fraction]:
-    """The largest of the products' profiles, roughly: looked at near where it is asked for, interpolated in between."""
+    """Estimate the largest of the products' profiles: evaluated near the argument, interpolated in between."""
     profiles = [_estimated_log_delta(resolved(product)) for product in products]
 
     @cache
@@ -412,12 +412,12 @@ def _estimated_log_delta(product: Product) -> Callable[[float], float]:
 class ChordCurve:
     """An upper bound on δ(ε) for every ε >= 0, from certified values at some points.
 
-    δ is a convex function of e^ε, so that it lies below the chord between two certified upper ends; beyond the last
+    δ is a convex function of e^ε, so that it lies below the chord between two certified upper bounds; beyond the last
     point it is at most the value there, before the first at most 1.
 
     Attributes:
         points: Increasing ε >= 0.
-        uppers: Certified upper ends there.
+        uppers: Certified upper bounds there.
     """
 
     points: tuple[Fraction, ...]
@@ -425,7 +425,7 @@ class ChordCurve:
 
     @classmethod
     def of(cls, products: Sequence[Product], wanted: Sequence[Fraction]) -> ChordCurve:
-        """The largest of the products' profiles, certified where it is wanted, or at evenly spaced points between."""
+        """Return the largest of the products' profiles, certified at given points, or at evenly spaced ones."""
         points = sorted(set(wanted))
         if len(points) > _POINTS:
             low, high = points[0], points[-1]
@@ -439,7 +439,7 @@ class ChordCurve:
         )
 
     def __call__(self, epsilon: Fraction) -> Fraction:
-        """The bound at ε >= 0, rounded up."""
+        """Return the bound at ε >= 0, rounded up."""
         right = bisect_right(self.points, epsilon)
         if right == 0:
             return Fraction(1)
@@ -449,5 +449,5 @@ class ChordCurve:
         if low < high:
             return high
         with working(_PRECISION):
-            weight = ball(epsilon - a).expm1() / ball(b - a).expm1()  # in [0, 1], and so is its upper end
+            weight = ball(epsilon - a).expm1() / ball(b - a).expm1()  # in [0, 1], and so is its upper bound
             return min(low, ball_end(ball(low) + weight * ball(high - low), "up"))

@@ -28,7 +28,7 @@ Route = Literal["auto", "closed form", "contour", "lattice"]
 DEFAULT_TOLERANCE = 1e-9
 ACCEPTED = 1e-3  # the width, relative, at which the contour's answer is taken even where less was wished for
 CLOSED_FORM_PRECISION = 160
-WORK = LARGEST_WORK // 2  # of the lattice, for all classes of one question
+WORK = LARGEST_WORK // 2  # operations of the lattice, for all classes of one question
 STOPPED = "stopped by the time limit"
 _CLOSED_FORM_WIDTH = 2.0**-52  # relative, of what has a closed form, unless less is asked for
 
@@ -41,7 +41,7 @@ class Question:
         target: δ or ε; the other is asked for.
         tolerance: Relative width aimed at.
         route: The only one to take, or "auto".
-        work: What lattices may still spend (None: as much as one may).
+        work: The remaining work of lattices (None: the default limit).
         grouped: Whether the product stands for another one in fewer groups, which makes the answer wider anyway.
         on_curve: Whether it is one of many on one curve.
     """
@@ -55,7 +55,7 @@ class Question:
 
 
 def by_closed_form(product: Product, asked: Question) -> Proof | None:
-    """The answer where a closed form is known, or is the only route asked for; else None."""
+    """Answer by a closed form, if one is known, or is the requested method; else None."""
     if asked.route != "closed form" and not (asked.route == "auto" and has_closed_form(product)):
         return None
     closed_form = epsilon_by_closed_form if asked.target.for_epsilon else _delta_by_closed_form
@@ -92,7 +92,7 @@ def _require_closed_form(product: Product) -> None:
 
 
 def relative_width(proof: Proof) -> float:
-    """The width of its enclosure over the upper end, rounded up; 1 where that alone is infinite."""
+    """Return the width of the enclosure divided by its upper bound, rounded up; 1 if only that is infinite."""
     lower, upper = proof.enclosure.exact_lower, proof.enclosure.exact_upper
     if upper == lower:
         return 0.0

@@ -14,7 +14,7 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.proofs import Proof
 
 _NARROW = Fraction(1, 10**9)  # relative width from which on nothing is asked
-# how much narrower the interval is than the decimals asked about: one answer in so many is near one at random
+# how much narrower the interval is than the decimals: one answer in this number is near a decimal at random
 _SELDOM = 100
 _METHOD = "δ at a rounded ε"
 
@@ -37,10 +37,10 @@ def short_decimal(low: Fraction, high: Fraction) -> Fraction | None:
 
 
 def rounded(proofs: list[Proof], delta: Fraction, ask: Callable[[int, Fraction], Proof]) -> list[Proof]:
-    """The proofs of ε(δ), one per product, with the largest upper ends at a short decimal where that is proven.
+    """Round proofs of ε(δ) up to a short decimal, where δ at it is proven, for the largest of the upper bounds.
 
     Args:
-        proofs: Of each product; one that is "dominated" says nothing about the largest.
+        proofs: The proof of each product; a proof that is "dominated" does not bound the largest.
         delta: δ.
         ask: Proves δ(ε) of the product with this index.
     """

@@ -1,4 +1,4 @@
-"""What one product of pairs spends where no closed form says it: by the first route that can prove it well.
+"""Choice of the accounting method for a product of pairs without a closed form: the first one with a good proof.
 
 The contour integral is good for a dozen digits wherever the loss has an analytic density; the lattice with exact
 integers covers what the contour declines. Two routes that answer the same question must overlap.
@@ -52,23 +52,23 @@ from dpbounds.privacy.routes.outcomes import delta_by_outcomes, epsilon_by_outco
 from dpbounds.privacy.values import Target
 
 _LATTICE_AIM = 1e-5  # the width, relative, where there is no contour integral, and the lattice is asked first
-_CLONES_AIM = 1e-4  # the same where clones hide the record: what is chosen for them matters more
-_ALLOCATED_AIMS = {"delta": 3e-4, "epsilon": 4e-5}  # the same for steps allocated in secret, by what is given
+_CLONES_AIM = 1e-4  # for clones that hide the record: the parameters of the clones matter more
+_ALLOCATED_AIMS = {"delta": 3e-4, "epsilon": 4e-5}  # for random allocation, by the given value
 _ALLOCATED_FINEST = 1e-5  # the least that is aimed at there
 _LOOSE = 10 * ACCEPTED  # the width at which a lattice's answer is still taken
 _NOTHING = Fraction(1, 2**4000)  # the width at which a δ is narrow, however small it is
 _WIDE = 0.03  # relative width at which simple bounds are worth a try
 _MANY = 32  # distinct pairs, above which it is asked what they take together
 _LATTICE_LEVELS, _LATTICE_GROUPS = 100, 48  # distinct pairs for a lattice at ``ACCEPTED``: once, or for each end
-_NODES, _LAW = 250, 70_000  # of a distribution; and node-frequency products that take as long as what else it takes
-_EXACT_WORK, _GROUPED_WORK = 70_000_000, 25_000_000  # products: some ten seconds, and four for both ends of groups
-_GROUPED_ACCURACY = 1e-7  # of δ: groups are wider
+_NODES, _LAW = 250, 70_000  # nodes of a distribution; and node-frequency products that take as long as the rest
+_EXACT_WORK, _GROUPED_WORK = 70_000_000, 25_000_000  # products: some ten seconds, and four for both bounds of groups
+_GROUPED_ACCURACY = 1e-7  # relative, of δ: groups are wider
 _FEWEST_GROUPS = 16
-_NOT_PLANNABLE = "these numbers lie beyond what this route can plan in doubles; ask with route='auto'"
+_NOT_PLANNABLE = "these numbers are out of range for this method in double precision; use route='auto'"
 
 
 def shared_deltas(product: Product, epsilons: Sequence[Fraction], tolerance: float) -> Mapping[Fraction, Proof]:
-    """δ(ε) by the route that :func:`proven` would take, where that one serves many ε at once."""
+    """Return δ(ε) by the method of :func:`proven`, if it serves many ε at once."""
     if _infinite_losses(product, Fraction(1)):
         return {}
     if has_few_outcomes(product) or len(product) > _MANY:
@@ -83,7 +83,7 @@ def shared_deltas(product: Product, epsilons: Sequence[Fraction], tolerance: flo
 
 
 def proven(product: Product, asked: Question) -> Proof:
-    """The narrowest enclosure that the routes tried could reach."""
+    """Return the narrowest enclosure that the methods reach."""
     if holds_shuffling(product):
         from dpbounds.privacy.routes.shuffling.enclosed import proven as proven_of_shuffled
 
@@ -100,7 +100,7 @@ def proven(product: Product, asked: Question) -> Proof:
 
 
 def by_simple_bounds(product: Product, asked: Question, reason: NotCertified) -> Proof:
-    """What is left where every route declines; that they do where nothing is left either."""
+    """Return the simple bounds, for use after every method has declined; raise its error if these decline, too."""
     try:
         return _within_simple_bounds(product, asked, [])
     except NotCertified:
@@ -108,7 +108,7 @@ def by_simple_bounds(product: Product, asked: Question, reason: NotCertified) ->
 
 
 def _within_simple_bounds(product: Product, asked: Question, found: list[Proof]) -> Proof:
-    """What is found, within as many of the simple bounds as it takes to be narrow; they may take as long again.
+    """Combine as many of the simple bounds as it takes to be narrow; they may take as long again.
 
     Raises:
         NotCertified: Nothing is found, and no bound either.
@@ -159,7 +159,7 @@ def _without_secret(product: Product, target: Target, asked: Question) -> Proof:
 def allocated(
     product: Product, questions: Sequence[Question], prove: Callable[[Product, Question], Proof]
 ) -> list[Proof]:
-    """What a product with steps allocated in secret spends, by two products without; ``prove`` proves what these do.
+    """Prove ε or δ of a product with random allocation by two products without it, which ``prove`` proves.
 
     The questions differ in their targets alone, all of which are values of δ, or all of ε: they share the two products.
     """
@@ -189,11 +189,11 @@ def allocated(
     try:
         return enclosed(product, targets, asked.target.for_epsilon, width, all_proven)
     except Declined as reason:
-        raise NotCertified(f"no route could prove an answer ({reason})") from None
+        raise NotCertified(f"no method could prove an answer ({reason})") from None
 
 
 def at_once(product: Product, asked: Question) -> Proof:
-    """Return what closed forms prove in milliseconds, or what always holds."""
+    """Return the result of closed forms, which takes milliseconds, or a trivial bound."""
     if holds_shuffling(product):
         from dpbounds.privacy.routes.shuffling.enclosed import in_known_order, upper_end_of
 
@@ -207,7 +207,7 @@ def at_once(product: Product, asked: Question) -> Proof:
 
 
 def at_most(product: Product, least: Fraction, target: Target) -> bool:
-    """Whether a quick bound shows that the product spends no more than ``least`` at the target."""
+    """Return whether a quick bound shows that the product spends no more than ``least`` at the target."""
     gaussian = as_gaussian(product)
     if gaussian is None or has_closed_form(product) or not plannable(product, target.value):
         return False
@@ -220,19 +220,19 @@ def at_most(product: Product, least: Fraction, target: Target) -> bool:
 
 
 def in_as_few(product: Product, proof: Proof) -> Product:
-    """A product that dominates this one, in as few groups as the proof took."""
+    """Return a product that dominates this one, in as few groups as the proof used."""
     groups = proof.parameters.get("groups")
     return between_groups(product, groups).dearer if isinstance(groups, int) else product
 
 
 def _between(product: Product, asked: Question, *, refine: bool = True) -> Proof:
-    """What is left where every route declines."""
+    """Enclose a product between two of few levels, for use after every method has declined."""
     between = _epsilon_between if asked.target.for_epsilon else _delta_between
     return between(product, asked.target.value, refine=refine)
 
 
 def _without_all_levels(product: Product, asked: Question) -> Proof | None:
-    """What needs no contour or lattice for all levels: taken where it is narrow, or where these cannot plan."""
+    """Enclose a product without a contour or lattice for all levels, if that is narrow or they cannot plan."""
     if _infinite_losses(product, asked.target.value if asked.target.for_epsilon else Fraction(1)):
         end = math.inf if asked.target.for_epsilon else Fraction(1)
         return Proof(Enclosure(end, end, "infinite losses"), "closed form")
@@ -257,7 +257,7 @@ def _without_all_levels(product: Product, asked: Question) -> Proof | None:
 
 
 def _by_largest_losses(product: Product, asked: Question, tolerance: float) -> Proof | None:
-    """From the largest losses: ε where δ buys next to nothing less than their sum, δ where ε is next to it."""
+    """Return bounds by the largest losses: ε near their sum for tiny δ, or δ for ε near it."""
     by_largest_losses = epsilon_by_largest_losses if asked.target.for_epsilon else delta_by_largest_losses
     try:
         found = by_largest_losses(product, asked.target.value)
@@ -294,7 +294,7 @@ def _infinite_losses(product: Product, delta: Fraction) -> bool:
 
 
 def _groups_for(product: Product, asked: Question) -> int | None:
-    """How many groups of levels fit into the time of one question; None where all levels do."""
+    """Return the number of groups of levels for the time of one question; None if all levels fit."""
     if len(product) <= _MANY:
         return None
     gaussian = as_gaussian(product)
@@ -310,7 +310,7 @@ def _groups_for(product: Product, asked: Question) -> int | None:
 
 
 def _frequencies(few: GaussianProduct, asked: Question) -> int:
-    """How many frequencies a plain contour for few distributions takes, roughly."""
+    """Estimate the number of frequencies of a plain contour for few distributions."""
     target = asked.target.value
     log_delta = math.log(target.numerator) - math.log(target.denominator) if asked.target.for_epsilon else None
     epsilon = None if asked.target.for_epsilon else float(target)
@@ -379,7 +379,7 @@ def _first_good(product: Product, asked: Question) -> Proof:
         every = route == "auto" or is_limited()
         found += _by_lattice(widths, lattice, asked.work or Work(), reasons, every=every)
     if not found:
-        raise NotCertified("no route could prove an answer (" + "; ".join(reasons) + ")")
+        raise NotCertified("no method could prove an answer (" + "; ".join(reasons) + ")")
     return min(found, key=relative_width)
 
 
@@ -395,7 +395,7 @@ def _by_lattice(
     reasons: list[str],
     every: bool,
 ) -> list[Proof]:
-    """What a lattice proves: the first width that it reaches, and what attempts at narrower ones gave (``every`` one).
+    """Return the proofs of a lattice: the first width that it reaches, and those of narrower attempts (``every`` one).
 
     Where time is limited, the widest comes first.
 

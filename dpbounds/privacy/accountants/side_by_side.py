@@ -1,4 +1,4 @@
-"""Every accountant side by side: what each promises for the same mechanism, and why it lies above the certified value.
+"""Comparison of accounting methods: their values for the same mechanism, and why they exceed the certified one.
 
 All but the central limit approximation are proven. Basic, advanced and optimal composition know of each release only
 one (ε_i, δ_i), which is certified here and chosen well: equal shares of a part of δ, the best of a few parts.
@@ -61,10 +61,10 @@ class MethodValue:
 
     Attributes:
         method: Its name.
-        enclosure: Proven; the upper end is what the method promises. None for the approximation, and where it does not
-            apply.
+        enclosure: Proven; the upper bound is what the method promises. None for the approximation, and where it does
+            not apply.
         value: The approximation's number, without proof; else None.
-        certified: Whether the upper end is proven to suffice.
+        certified: Whether the upper bound is proven to suffice.
         ratio: The promise over the certified one; None where either is not finite, or the certified one is 0.
         why: In one line, why it lies above the certified value; or why it does not apply.
     """
@@ -78,7 +78,7 @@ class MethodValue:
 
     @property
     def promise(self) -> float | None:
-        """The number that the method comes to, rounded up where it is proven; None where it does not apply."""
+        """Value of the method, rounded up if it is proven; None if the method does not apply."""
         return self.value if self.enclosure is None else self.enclosure.upper
 
 
@@ -108,7 +108,7 @@ def all_methods(
     epsilon: ExactLike | None = None,
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> tuple[MethodValue, ...]:
-    """Return what every method says, the certified one first; arguments and errors as for :func:`by_method`.
+    """Return the values of all methods, the certified one first; arguments and errors as for :func:`by_method`.
 
     A method that does not apply is in the list, with the reason.
     """

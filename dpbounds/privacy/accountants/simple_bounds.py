@@ -1,4 +1,4 @@
-"""Bounds on what a product of pairs spends that hold without composing it: where every route declines, or is wide.
+"""Bounds on a product of pairs without composing it: for use if every method declines, or is wide.
 
 *Basic composition.* For a product of pairs (P_i, Q_i) let δ_i = H_{e^(ε_i)}(P_i ‖ Q_i). Then P_i = P_i' + R_i with
 0 <= P_i' <= e^(ε_i) Q_i and a measure R_i >= 0 of mass δ_i (the part of P_i above e^(ε_i) Q_i). Replacing one factor
@@ -37,7 +37,7 @@ Prove = Callable[[Product, Target], Proof]
 
 
 def of_releases(product: Product, target: Target) -> Proof:
-    """The dearest release below, and basic composition of single ones above, each by its closed form."""
+    """Bound by releases: the most expensive release below, and basic composition of single releases above."""
     return (_epsilon_of_releases if target.for_epsilon else _delta_of_releases)(product, target.value)
 
 
@@ -68,16 +68,16 @@ def _delta_of_releases(product: Product, epsilon: Fraction) -> Proof:
 
 
 def of_parts(product: Product, target: Target, prove: Prove) -> Proof:
-    """The dearest part below, and basic composition of the parts above: all Gaussian releases, and each other kind.
+    """Bound by parts: the most expensive part below, and basic composition of the parts above.
 
     Args:
-        product: Pairs with multiplicities.
+        product: Pairs with multiplicities; a part is all Gaussian releases, or all releases of another kind.
         target: δ, which the parts share evenly but for what they spend at any ε; or ε, which they share as they share
             the sum at a small δ.
         prove: Proves what one part spends.
 
     Raises:
-        Declined: There is one part only, or so many that they would take long.
+        Declined: There is one part only, or the parts are too many to be fast.
         NotCertified: A part has no proof.
     """
     parts = _parts(product)
@@ -125,11 +125,11 @@ def _finite(end: End) -> Fraction:
 
 @planned_in_doubles
 def of_moments(product: Product, target: Target) -> Proof:
-    """What the Rényi divergences of the product promise.
+    """Bound a product by its Rényi divergences.
 
     Raises:
-        Declined: Of some pair no divergences are known; or those known are not the pair's, and say nothing of it; or
-            they are so small that it would take minutes.
+        Declined: A pair has no known divergences, or only those of a class of pairs; or they are so small that it would
+            take minutes.
         NotCertified: The divergences are out of reach at every order tried.
     """
     from dpbounds.privacy.renyi.accountant import spent_at_most

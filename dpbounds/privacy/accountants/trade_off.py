@@ -1,7 +1,7 @@
-"""What an attacker can achieve at best: a certified lower bound on the trade-off function, from certified δ(ε).
+"""Limits of any attack: a certified lower bound on the trade-off function, from certified δ(ε).
 
-A test that tells D from D' errs in two ways: with probability a it accuses D, with probability b it acquits D'. For any
-two neighbours in either order, (ε, δ)-privacy says 1 - b <= e^ε a + δ and 1 - a <= e^ε b + δ (an event, and its
+A test that distinguishes D from D' errs in two ways: with probability a it accuses D, with probability b it acquits D'.
+For any two neighbours in either order, (ε, δ)-privacy says 1 - b <= e^ε a + δ and 1 - a <= e^ε b + δ (an event, and its
 complement, under the two distributions), that is
 
     b >= 1 - δ - e^ε a   and   b >= e^(-ε) (1 - δ - a).
@@ -30,7 +30,7 @@ from dpbounds.privacy.routes.closed_forms import ball
 from dpbounds.privacy.values import at_least_zero, probability
 
 _PRECISION = 128
-_ERRORS = ("0.001", "0.01", "0.05", "0.1", "0.2", "0.3", "0.4", "0.5")  # of the first kind, as they are shown
+_ERRORS = ("0.001", "0.01", "0.05", "0.1", "0.2", "0.3", "0.4", "0.5")  # false positive rates, as they are shown
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -66,7 +66,7 @@ class TradeOff(Displayed):
         *,
         tolerance: float = DEFAULT_TOLERANCE,
     ) -> TradeOff:
-        """Take the certified upper ends of δ(ε) at some ε, each at least 0; more of them give a better bound.
+        """Build the bound from certified upper bounds of δ(ε) at some ε >= 0; more of them give a better bound.
 
         Raises:
             InvalidValue: A value is not allowed.
@@ -78,7 +78,7 @@ class TradeOff(Displayed):
         return cls((epsilon, Fraction(ends.exact_upper)) for epsilon, ends in zip(given, found, strict=True))
 
     def __call__(self, type_one_error: ExactLike) -> Fraction:
-        """Return the bound, rounded down: no test with this error of the first kind has less of the second.
+        """Return the smallest false negative rate at this false positive rate, rounded down.
 
         Args:
             type_one_error: a in [0, 1].
@@ -107,10 +107,10 @@ class TradeOff(Displayed):
 def membership_advantage(
     mechanism: Mechanism, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE, *, tolerance: float = DEFAULT_TOLERANCE
 ) -> Enclosure:
-    """Enclose δ(0), the largest total variation distance: the most by which true positives can exceed false ones.
+    """Enclose δ(0), the largest total variation distance: the maximum of true minus false positive rates.
 
-    Of all guesses whether the record is in the data, half of the cases being so, a share of (1 + δ(0))/2 at most is
-    right. Errors as for :func:`dpbounds.privacy.accountants.certified.delta`.
+    If the record is in the data in half of the cases, a guess is right in a share of (1 + δ(0))/2 of them at most.
+    Errors as for :func:`dpbounds.privacy.accountants.certified.delta`.
 
     >>> from dpbounds.privacy.mechanisms import PureDP
     >>> membership_advantage(PureDP(1, relation="add-or-remove-one")).decimals(12)  # tanh(1/2)

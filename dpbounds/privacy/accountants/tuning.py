@@ -1,4 +1,4 @@
-"""What it costs to train several times and publish only the best run.
+"""Privacy of hyperparameter tuning: several runs are trained, and only the best is published.
 
 A fixed number k of runs costs what k runs cost. If the number of runs is itself random, drawn beforehand from a
 truncated negative binomial distribution, the best of many costs hardly more than two or three (Liu & Talwar 2019;
@@ -36,7 +36,7 @@ _PRECISION = 128
 _EXCESSES: tuple[Fraction, ...] = tuple(Fraction(2) ** k for k in range(-4, 13))
 _REFINEMENTS = 2
 _BISECTIONS, _ROUGH = 16, 1e-3  # for ε₁; relative tolerance of δ(ε₁)
-_PLACES = 200  # of losses above which a winner is looked for, and once more around the best
+_PLACES = 200  # number of losses above which a winner is looked for, and again around the best
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -69,7 +69,7 @@ class RandomRuns:
 
 @working(OUTER_PRECISION)
 def tuned_pure(epsilon: ExactLike, runs: RandomRuns) -> Fraction:
-    """Return (2+η)ε: what the best of a random number of ε-DP runs spends (``tuning.md``, section 2).
+    """Return (2+η)ε, spent by the best of a random number of ε-DP runs (``tuning.md``, section 2).
 
     >>> tuned_pure("0.1", RandomRuns("0.01"))  # geometric, 100 runs on average
     Fraction(3, 10)
@@ -85,10 +85,10 @@ def tuned_fixed(
     delta: ExactLike,
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> Enclosure:
-    """Enclose what a fixed number of runs spends, of which only the best is published: that of all of them.
+    """Enclose the ε of the best of a fixed number of runs: that of all of them.
 
     Arguments and errors as for :func:`dpbounds.privacy.accountants.certified.epsilon`, and ``runs``, a positive whole
-    number. The lower end is that of publishing all.
+    number. The lower bound is that of publishing all.
     """
     return account(mechanism ** positive_integer(runs, "runs"), delta=delta, relation=relation).enclosure
 
@@ -162,9 +162,10 @@ def tuned_enclosure(
     delta: ExactLike,
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> Enclosure:
-    """Enclose what the best of a random number of runs spends: :func:`tuned_epsilon`, and what an attack attains.
+    """Enclose the ε of the best of a random number of runs: :func:`tuned_epsilon`, and the bound of an attack.
 
-    Arguments and errors as there. The lower end is 0 where no attack on a single run has a distribution in closed form.
+    Arguments and errors as there. The lower bound is 0 where no attack on a single run has a distribution in closed
+    form.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> found = tuned_enclosure(Gaussian(20), RandomRuns("0.01"), "1e-6")

@@ -1,1 +1,1 @@
-"""What a budget allows: calibration, filters, what remains."""
+"""Budgets: calibration, filters, and the remaining budget."""

@@ -43,7 +43,7 @@ _STEPS_DOWN = 64
 
 @dataclass(frozen=True, slots=True, init=False)
 class BallDescent:
-    """A run of perturbed gradient descent, but for the radius of its noise.
+    """A run of perturbed gradient descent, without the radius of its noise.
 
     Attributes:
         sensitivity: Δ, the largest distance between two gradients (twice the bound of one), in the units of the radius.
@@ -52,7 +52,7 @@ class BallDescent:
         steps: T.
 
     Raises:
-        InvalidValue: A value is not positive, or a count no whole number.
+        InvalidValue: A value is not positive, or a count is not a whole number.
 
     >>> run = BallDescent(sensitivity=1, dimension=1, dataset_size=10, steps=20)
     >>> "0.6415" < run.delta(1) < "0.6416"  # 1 - 0.95**20
@@ -70,12 +70,12 @@ class BallDescent:
             object.__setattr__(self, name, positive_integer(value, name))
 
     def mechanism(self, radius: ExactLike) -> Mechanism:
-        """The run with noise of this radius, for any accountant (ask under replace-one)."""
+        """Return the run with noise of this radius, for any accountant (under replace-one)."""
         noise = UniformBall(radius, self.dimension, sensitivity=self.sensitivity)
         return SampledWithoutReplacement(noise, 1, self.dataset_size) ** self.steps
 
     def total_variation(self, radius: ExactLike) -> Enclosure:
-        """Enclose τ, the total variation of two balls of this radius whose centres are Δ apart: what a step costs."""
+        """Enclose τ, the total variation of two balls of this radius with centres at distance Δ, spent by one step."""
         return self._enclosed(radius, lambda lost: lost)
 
     def delta(self, radius: ExactLike) -> Enclosure:
@@ -83,18 +83,18 @@ class BallDescent:
         return self._enclosed(radius, self._composed)
 
     def printed_delta(self, radius: ExactLike) -> Enclosure:
-        """Enclose T τ/N, as printed in Tholeti & Kalyani 2020, Theorem 1; above 1 it says nothing."""
+        """Enclose T τ/N, as printed in Tholeti & Kalyani 2020, Theorem 1; above 1 it is vacuous."""
         return self._enclosed(radius, lambda lost: lost * ball(Fraction(self.steps, self.dataset_size)))
 
     def radius(self, target_delta: ExactLike) -> Radius:
-        """Find the smallest radius that keeps a δ.
+        """Find the smallest radius that satisfies a δ.
 
         Args:
             target_delta: In (0, 1).
 
         Returns:
             The smallest double that is proven to suffice, and a double below it that is proven not to: the next one,
-            unless δ is met with equality, which balls cannot see.
+            unless δ is met with equality, which intervals cannot decide.
 
         Raises:
             InvalidValue: δ is not in (0, 1).
@@ -104,7 +104,7 @@ class BallDescent:
         if self._keeps(Fraction(0), target):  # even publishing random gradients as they are
             return Radius(Fraction(0), None)
         if not _LEAST_RADIUS <= self.sensitivity <= _LARGEST_RADIUS:
-            raise NotCertified("the radius is a double, and the sensitivity too far from 1 for that: change the units")
+            raise NotCertified("the radius is a double, and the sensitivity is too far from 1 for it: change the units")
         unsafe = to_float(self.sensitivity / 2, "down")  # the balls do not meet, which is no better than no noise
         safe = 2 * unsafe
         while not self._keeps(Fraction(safe), target):
@@ -158,7 +158,7 @@ class BallDescent:
 
 @dataclass(frozen=True, slots=True)
 class Radius:
-    """The radius of the noise that keeps a δ.
+    """The radius of the noise for a given δ.
 
     Attributes:
         value: Suffices, proven. 0: publishing one random gradient per step as it is keeps this δ.

@@ -1,4 +1,4 @@
-"""How large batches must be allowed to be so that cutting them costs next to nothing."""
+"""The smallest maximum batch size at which truncating Poisson samples hardly increases ε."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from dpbounds.privacy.mechanisms import Mechanism, PoissonSampled, TruncatedPois
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.values import Target, positive, promised_delta
 
-_TOLERANCE, _SHARE = 1e-4, 100  # of δ; of a step in δ, to begin with
-_MOST_CLASSES = 16  # of neighbours: eight ranges of sizes, two orders
+_TOLERANCE, _SHARE = 1e-4, 100  # relative, of δ; at first a step may take 1/100 of δ
+_MOST_CLASSES = 16  # classes of neighbours: eight ranges of sizes, two orders
 
 
 @working(OUTER_PRECISION)
@@ -29,20 +29,20 @@ def least_max_batch_size(
     *,
     cost: ExactLike = "0.001",
 ) -> int:
-    """Return the smallest B at which cutting Poisson samples is proven to cost less than a share of ε.
+    """Return the smallest B at which truncating Poisson samples is proven to increase ε by less than a given share.
 
-    What is compared is what is proven: ε(δ) with batches of at most B records against uncut Poisson samples, which no
-    B undercuts. At the answer it is proven; at B - 1 it is not.
+    It compares the proven ε(δ) for batches of at most B records with that of Poisson samples without truncation, which
+    is never larger. At the returned B the increase is proven to be below ``cost``; at B - 1 it is not.
 
     Args:
-        mechanism: A ``TruncatedPoisson``, once or many times. Its own largest size plays no part.
+        mechanism: A ``TruncatedPoisson``, once or many times. Its own largest size is ignored.
         delta: In (0, 1).
         relation: The neighbouring relation.
-        cost: How much larger ε may be, greater than 0; 0.001 is 0.1 %.
+        cost: The allowed relative increase of ε, greater than 0; 0.001 is 0.1 %.
 
     Raises:
         InvalidValue: δ, the cost or the relation is not allowed.
-        UnsupportedMechanism: It is something else, or nothing is proven for it.
+        UnsupportedMechanism: It is another mechanism, or nothing is proven for it.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> least_max_batch_size(TruncatedPoisson(Gaussian(4), "0.1", 20, 100), "1e-3")
@@ -53,14 +53,14 @@ def least_max_batch_size(
     (part, steps), *others = parts_of(mechanism)
     if others or not isinstance(part, TruncatedPoisson):
         raise UnsupportedMechanism(
-            f"how large batches must be is answered for one TruncatedPoisson, repeated, not for {shown(mechanism)}"
+            f"max_batch_size is computed for one TruncatedPoisson, repeated, not for {shown(mechanism)}"
         )
     uncut = account_at(PoissonSampled(part.mechanism, part.sample_rate) ** steps, Target("delta", target), neighbours)
     allowed = Fraction(uncut.enclosure.exact_lower) * (1 + share)
 
     @cache
     def spent(most: int, rank: int) -> Fraction:
-        """δ at the ε allowed, by one class of neighbours (past the last one: none)."""
+        """Return δ at the allowed ε, for one class of neighbours (past the last one: none)."""
         cut = TruncatedPoisson(part.mechanism, part.sample_rate, most, part.dataset_size) ** steps
         classes = list(neighbour_classes(cut, neighbours).every())
         if rank >= len(classes):
@@ -71,7 +71,7 @@ def least_max_batch_size(
         return all(spent(most, rank) <= target for rank in ranks)
 
     most = part.dataset_size  # at which nothing is cut
-    # what cutting adds to δ is about in proportion to how often it happens: that tells where to look
+    # truncation adds to δ about in proportion to its probability, which is where the search begins
     low = high = _seldom(part, float(target) / steps / _SHARE)
     room = float(target - spent(most, 0))
     for _ in range(2):
@@ -94,12 +94,12 @@ def least_max_batch_size(
 
 
 def _chance(part: TruncatedPoisson, most: int) -> float:
-    """About the probability that a sample exceeds that size."""
+    """Estimate the probability that a sample exceeds that size."""
     return float(betainc(most, part.dataset_size - most, float(part.sample_rate)))
 
 
 def _seldom(part: TruncatedPoisson, chance: float) -> int:
-    """The least size that is exceeded with less than about that probability."""
+    """Return the smallest size that is exceeded with less than about that probability."""
     low, high = 0, part.dataset_size
     while high - low > 1:
         middle = (low + high) // 2

@@ -1,4 +1,4 @@
-"""The smallest noise, the most steps, the largest rate that keep a budget, with a proof of both sides.
+"""Calibration: the smallest noise, or the most steps or largest rate, for a budget, with a proof of both sides.
 
 The search runs in floating point; what is returned rests on two certified evaluations alone, one on each side. That no
 smaller noise (more steps, higher rate) would do either follows from monotonicity, proven in ``pairs.md``.
@@ -51,29 +51,30 @@ from dpbounds.privacy.values import Budget, demand_fields, practical_epsilon
 
 _SPARE = 1e-8  # in log noise, where the last digits of the noise do not matter
 _CLOSE_BY_CLONES = 2e-5  # in the logarithm of the parameter
-_CLOSE_TO_ATTACKS = 2e-3  # the same for attacks on shuffled batches, which are far below the upper bound
+_CLOSE_TO_ATTACKS = 2e-3  # for attacks on shuffled batches, which are far below the upper bound
 _NARROW = Fraction(1, 10**9)  # relative width of proofs of ε that a value at a distance of ``CLOSE`` makes up for
 TOLERANCE = Fraction(1, 1000)  # relative distance of what suffices and what fails, below which a search is content
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Calibration(Displayed):
-    """A parameter that keeps the budget, and a neighbouring one that does not, both proven.
+    """A parameter that satisfies the budget, and a neighbouring one that does not, both proven.
 
     Attributes:
-        value: Suffices (a noise multiplier, a whole number of steps, or a sample rate): by the dominating pairs or,
-            where these are not attained, by Rényi divergences, whichever allows less noise.
-        fails_at: Does not; None where even the largest sample rate, 1, suffices, or where no attack is known. Where the
-            dominating pairs are not attained, it is what an explicit attack breaks, and may lie at a distance.
-        epsilon: Proven enclosure of what ``value`` spends at the target δ.
+        value: A noise multiplier, a number of steps, or a sample rate that suffices: by the dominating pairs or, if
+            these are not attained, by Rényi divergences, whichever needs less noise.
+        fails_at: A value that does not suffice; None if even the largest sample rate, 1, suffices, or if no attack is
+            known. If the dominating pairs are not attained, an explicit attack shows it, and it may be far from
+            ``value``.
+        epsilon: Certified interval of ε for ``value`` at the target δ.
         target_epsilon: The budget.
         target_delta: The budget.
         relation: The neighbouring relation.
-        solve: What ``value`` is: "noise", "steps", "sample-rate" or "batches".
+        solve: The kind of ``value``: "noise", "steps", "sample-rate" or "batches".
         mechanism: The calibrated mechanism.
         failing: The mechanism at ``fails_at``, or None.
-        complete: False where a time limit ended the search: ``value`` suffices, and better ones may.
-        group_size: How many records are protected together.
+        complete: False if a time limit ended the search: ``value`` suffices, and better ones may.
+        group_size: The number of records that are protected together.
     """
 
     value: Fraction
@@ -95,10 +96,10 @@ class Calibration(Displayed):
 
     @property
     def gap(self) -> Fraction | None:
-        """How far the best value may be from ``value``, as a share of it; None where no value is known to fail.
+        """Relative distance of ``value`` from the best value, at most; None if no value is known to fail.
 
-        The least noise is at least ``(1 - gap) * value``, the largest rate at most ``(1 + gap) * value``. 0 where
-        nothing lies in between: whole numbers next to each other, a rate of 1, one batch.
+        The least noise is at least ``(1 - gap) * value``, the largest rate at most ``(1 + gap) * value``. 0 if nothing
+        is in between: consecutive whole numbers, a rate of 1, one batch.
         """
         if self.fails_at is None:
             return Fraction(0) if self.solve in ("sample-rate", "batches") and self.value == 1 else None
@@ -107,7 +108,7 @@ class Calibration(Displayed):
 
     @property
     def within_tolerance(self) -> bool:
-        """Whether the gap is known and at most 1/1000. Where it is not, ``value`` suffices, and better ones may."""
+        """Whether the gap is known and at most 1/1000. Otherwise ``value`` suffices, and better ones may."""
         return self.gap is not None and self.gap <= TOLERANCE
 
     def _sheet(self) -> Sheet:
@@ -135,7 +136,7 @@ class Calibration(Displayed):
 
     @property
     def in_words(self) -> str:
-        """How far from the best value this one may be, rounded up."""
+        """The gap in words, rounded up."""
         side = "less" if self.solve in ("noise", "batches") else "more"
         if self.gap is None:
             return f"nothing is proven to fail, and {side} may suffice"
@@ -160,16 +161,16 @@ def calibrate(
     group_size: int = 1,
     time_limit: ExactLike | None = None,
 ) -> Calibration:
-    """Find the parameter that just keeps an (ε, δ) budget.
+    """Find the smallest noise, or the largest number of steps or rate, that satisfies an (ε, δ) budget.
 
     Args:
-        factory: From the parameter, an exact number, to a mechanism; it must be monotone as the parameter's name says
-            (more noise spends less; more steps or a higher rate spend more).
+        factory: Maps the parameter, an exact number, to a mechanism. It must be monotone: more noise spends less, and
+            more steps or a higher rate spend more.
         target_epsilon: At least 0.
         target_delta: At least 0 and less than 1. At 0 the losses must be bounded, as those of Laplace noise are.
         relation: The neighbouring relation.
         solve: "noise" or "batches" for the smallest, "steps" or "sample-rate" for the largest value that suffices.
-        group_size: At most so many records are one person's, and to be protected together.
+        group_size: The largest number of records of one person, which are protected together.
         time_limit: Seconds after which the best value that is proven by then is returned (None: no limit).
 
     Returns:
@@ -392,7 +393,7 @@ def hidden_constant(
     target_delta: ExactLike,
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> Enclosure:
-    """What c2 really is in "noise multiplier σ >= c2 q sqrt(T log(1/δ))/ε suffices" (Abadi et al. 2016, Theorem 1).
+    """Enclose c2 in "noise multiplier σ >= c2 q sqrt(T log(1/δ))/ε suffices" (Abadi et al. 2016, Theorem 1).
 
     The theorem says that some constant works for ε < c1 q² T. For given numbers the smallest one is the smallest noise
     multiplier that suffices, divided by q sqrt(T log(1/δ))/ε. Errors as for :func:`calibrate`.

@@ -1,4 +1,4 @@
-"""The search for the value of a monotone parameter that just keeps a budget.
+"""Search for the value of a monotone parameter at which a budget is just satisfied.
 
 Estimates find the place; what is returned are the closest values that were *proven* to suffice and to fail. A search
 varies y, the logarithm of the parameter, signed so that a larger y spends less (``parameter.py``).
@@ -53,9 +53,9 @@ def boundary(
 
     Args:
         holds: Whether a value has the property.
-        solve: Which parameter.
-        start: Where to look first.
-        step: How far to go from there, doubled until the side changes.
+        solve: The kind of parameter.
+        start: The first value to try.
+        step: The first step from there, doubled until the side changes.
         close: The distance in y at which the search ends; of whole numbers, it ends at neighbours.
         last: The least safe place to look at; the end of the parameter's range if not given.
     """
@@ -92,15 +92,15 @@ def halved(
     close: float,
     looks: int | None = None,
 ) -> tuple[float, float]:
-    """Halve what lies between a place where a property holds and a less safe one where it does not.
+    """Halve the interval between a place where a property holds and a less safe one where it does not.
 
     Args:
         inside: y where it holds.
         outside: y where it does not.
         holds: Whether a value of the parameter has the property.
-        solve: Which parameter.
+        solve: The kind of parameter.
         close: The distance at which the search ends; of whole numbers, it ends at neighbours.
-        looks: How many values to look at, at most.
+        looks: Largest number of values to try.
 
     Returns:
         The two places; where the time limit ends the search, as close as they are by then.
@@ -123,10 +123,10 @@ class Crossing:
     """A search for the value of a parameter at which the spending crosses a budget.
 
     Attributes:
-        evidence: What is known of the spending at a value.
-        solve: Which parameter: "noise" and "batches" spend less as they grow, "steps" and "sample-rate" more.
-        wanted: Which side is to be close; of the other one only what is met on the way is known.
-        start: Where to look first, if anything is known.
+        evidence: The evidence at a value.
+        solve: The kind of parameter: "noise" and "batches" spend less as they grow, "steps" and "sample-rate" more.
+        wanted: The side that is to be close; of the other side only values found on the way are known.
+        start: The first value to try, if one is known.
         close: The distance in y at which the search ends, where proofs are as narrow as that.
         safe: The least (noise) or largest value proven to suffice so far.
         unsafe: The closest one proven to fail.
@@ -229,7 +229,7 @@ class Crossing:
         return y, last
 
     def _step(self, last: float, y: float) -> float:
-        """How far to go on: half as far again as the estimates at the last two places say, at most a factor of 2."""
+        """Return the length of the next step: half as far again as estimated, at most a factor of 2."""
         far, near = self._guess(last), self._guess(y)
         if last == y or not far > near:
             return math.log(2)
@@ -307,8 +307,8 @@ class Crossing:
 
         Args:
             y: The crossing by a coarse proof.
-            slope: Of the excess there.
-            width: Of the excess in that proof.
+            slope: Slope of the excess there.
+            width: Width of the excess in that proof.
         """
         if width > max(-slope * self.close, _EXACT):  # a finer proof says better where the crossing is
             found = self._look(self._value(y), FINE)
@@ -363,5 +363,5 @@ class Crossing:
 
 
 def _undecided(found: Excess) -> float:
-    """How wide a proof is that does not decide; 0 where it does, or where it is of no use."""
+    """Return the width of a proof that does not decide; 0 if it decides, or is of no use."""
     return 0.0 if found.suffices or found.fails or not found.useful else found.upper - found.lower

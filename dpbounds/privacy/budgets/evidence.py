@@ -1,4 +1,4 @@
-"""Evidence about the spending at one value of a parameter: estimates, which decide nothing, and proofs."""
+"""Evidence on the ε or δ at one value of a parameter: estimates, which prove nothing, and proofs."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from dpbounds.privacy.routes.closed_forms import closed_form_delta, has_closed_f
 from dpbounds.privacy.values import Budget
 
 LOOSE, COARSE, FINE = 1e-2, 1e-3, 1e-4  # tolerances of proofs: from afar, near the crossing, where that is too wide
-_WIDEST = 8  # of a proof that is of any use, in its tolerances
-_LEVELS = 96  # of a schedule, that an estimate looks at
+_WIDEST = 8  # in tolerances: wider proofs are of no use
+_LEVELS = 96  # levels of a schedule that an estimate uses
 _SEEN_IN_DOUBLES = Fraction(1, 10**30)  # δ below which integrals in floating point have no digits left
 _KNOWN_ORDER = 1e-2  # tolerance of what shuffled batches spend where their order is known, for an estimate
-_LEAST = 1e-12  # of ε, whose logarithm is taken
+_LEAST = 1e-12  # smallest ε whose logarithm is taken
 
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """How far a value is proven to overspend a budget, as a logarithm: negative where it keeps it.
+    """Proven logarithm of the ratio of a value's loss to the budget: negative if the budget is satisfied.
 
     Attributes:
         lower: Proven lower bound, rounded to a double.
@@ -149,7 +149,7 @@ class OfProducts:
 
 @dataclass(slots=True)
 class OfShuffling:
-    """Evidence from ε(δ) of shuffled batches, of which only an upper bound is known.
+    """Evidence from ε(δ) of shuffled batches, for which only an upper bound is known.
 
     The proven ε jumps where clones start to help; the estimate computes the same bounds in floating point.
     """
@@ -179,7 +179,7 @@ class OfShuffling:
         return self.estimate(value)
 
     def proven(self, value: Fraction, tolerances: Sequence[float]) -> Excess:
-        """Prove what is spent, from above."""
+        """Prove an upper bound on the loss."""
         spent: Enclosure = account_at(self.factory(value), self.budget.at_delta, self.budget.relation).enclosure
         over = self._excess(spent.upper)
         return Excess(over, over, 0.0, spent.exact_upper <= self.budget.epsilon, fails=False, useful=over < math.inf)
@@ -206,7 +206,7 @@ def _precise(product: Product, epsilon: Fraction) -> float | None:
 
 
 def expected(product: Product, epsilon: Fraction) -> float:
-    """Return log δ(ε) in floating point, by what is quickest."""
+    """Return log δ(ε) in floating point, by the quickest method."""
     from dpbounds.privacy.routes.contour.estimate import quick_log_delta
     from dpbounds.privacy.routes.grouping import between
     from dpbounds.privacy.routes.lattice.estimates import expected_log_delta

@@ -1,4 +1,4 @@
-"""Noise that is chosen as the run goes: filters, which stop before a budget is exceeded, and an odometer.
+"""Privacy filters, which refuse releases that would exceed a budget, and an odometer, for adaptive noise.
 
 The certified accountant composes releases that were fixed in advance. If the noise of a release, its kind, or whether
 there is another one, depends on earlier outputs, its answer for the sequence that happened to run proves nothing
@@ -52,7 +52,7 @@ class RenyiCurve(Protocol):
         """The neighbouring relation that the curve holds for."""
 
     def renyi(self, order: Fraction) -> Fraction:
-        """Return a proven upper bound on D_λ between any two neighbours in either order, whatever was released before.
+        """Return a proven upper bound on D_λ between any two neighbours in either order, given any earlier releases.
 
         Args:
             order: λ, a rational number greater than 1.
@@ -73,7 +73,7 @@ _SIGNIFICANT_BITS = 256
 # --- what a step costs ---------------------------------------------------------------------------------------------
 
 
-# Where there are several classes of neighbours, the dearest counts, step by step: the record's class is one and the
+# If there are several classes of neighbours, the one that spends most counts, step by step: the record's class is the
 # same throughout the run, and the sum of the maxima is at least the maximum of the sums (filters.md, section 1).
 
 
@@ -224,9 +224,9 @@ class _SumFilter(_Filter):
     """A filter on the sum of one number per release.
 
     Attributes:
-        budget: What the sum may reach, at least 0.
+        budget: The largest allowed sum, at least 0.
         relation: The neighbouring relation.
-        spent: What it has reached.
+        spent: The sum so far.
     """
 
     budget: Fraction
@@ -245,7 +245,7 @@ class _SumFilter(_Filter):
 
     @property
     def remaining(self) -> Fraction:
-        """Return what is left of the budget, exactly."""
+        """The rest of the budget, exact."""
         return self.budget - self.spent
 
     @abstractmethod
@@ -253,7 +253,7 @@ class _SumFilter(_Filter):
         """Return the cost of the release, rounded up."""
 
     def admits(self, step: Chargeable) -> bool:
-        """Whether the release fits into what is left; errors as for ``spend``."""
+        """Return whether the release fits into the rest of the budget; errors as for ``spend``."""
         return self.cost(step) <= self.remaining
 
     def spend(self, step: Chargeable) -> Self:
@@ -279,7 +279,7 @@ def _down(value: Fraction) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ZCDPFilter(_SumFilter):
-    """Keeps the sum of ρ within a budget: whatever is chosen adaptively, the whole is ``budget``-zCDP.
+    """A filter for zCDP: the sum of ρ stays within a budget, so that adaptive releases are ``budget``-zCDP.
 
     Steps: mechanisms with a finite ρ (a sample gains nothing here: see :class:`RenyiFilter`), and guarantees that imply
     one: pure, zCDP, Gaussian or bounded-range.
@@ -314,16 +314,16 @@ class ZCDPFilter(_SumFilter):
         return 2 * self.remaining
 
     def epsilon(self, delta: ExactLike) -> Fraction:
-        """ε at δ of the whole interaction, rounded up: of the budget, whatever part of it was spent."""
+        """Return ε at δ of the whole interaction, rounded up: that of the budget, even if a part of it was spent."""
         return zcdp_epsilon(self.budget, delta)
 
 
 @dataclass(frozen=True, slots=True)
 class GaussianFilter(_SumFilter):
-    """Keeps the sum of (sensitivity/stddev)² of full-batch Gaussian releases within a budget μ².
+    """A filter for full-batch Gaussian releases: the sum of (sensitivity/stddev)² stays within a budget μ².
 
-    The whole is then μ-GDP, although the noise was chosen adaptively: as good as if it had been fixed in advance. That
-    holds for Gaussian releases alone. Proof: ``filters.md``, section 4 (Smith & Thakurta 2022).
+    The whole is then μ-GDP, although the noise was chosen adaptively, as for noise that is fixed in advance. This holds
+    for Gaussian releases only. Proof: ``filters.md``, section 4 (Smith & Thakurta 2022).
     """
 
     _letter: ClassVar[str] = "(sensitivity/stddev)²"
@@ -347,19 +347,19 @@ class GaussianFilter(_SumFilter):
         return self.remaining
 
     def epsilon(self, delta: ExactLike) -> Fraction:
-        """ε at δ of the whole interaction, rounded up: of the budget, whatever part of it was spent."""
+        """Return ε at δ of the whole interaction, rounded up: that of the budget, even if a part of it was spent."""
         return gaussian_epsilon(self.budget, delta)
 
 
 @dataclass(frozen=True, slots=True)
 class RenyiFilter(_Filter):
-    """Keeps (ε, δ) by Rényi orders fixed in advance: a step is admitted while it fits at *some* of them.
+    """A filter for (ε, δ) by fixed Rényi orders: a step is admitted while it fits at *some* order.
 
-    Which order is left at the end depends on what was released, so that δ is split over the orders, in parts fixed in
-    advance: without the split, choosing the order afterwards exceeds δ (``filters.md``, section 3). One order alone,
-    well chosen, needs no split.
+    The order that is left at the end depends on the releases, so that δ is split among the orders in advance: without
+    the split, choosing the order afterwards would exceed δ (``filters.md``, section 3). A single order needs no split.
 
-    Steps: any mechanism with finite Rényi divergences at the orders, sampled ones too, and what implies such a curve.
+    Steps: any mechanism with finite Rényi divergences at the orders, also on samples, and guarantees that imply such a
+    curve.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
     >>> budget, step = RenyiFilter.for_target([8], 2, "1e-5", "add-or-remove-one"), PoissonSampled(Gaussian(1), "0.01")
@@ -368,9 +368,9 @@ class RenyiFilter(_Filter):
 
     Attributes:
         orders: λ > 1, increasing.
-        budgets: What the sum of D_λ may reach at each; negative where the order is of no use for the target.
+        budgets: The largest allowed sum of D_λ at each order; negative if the order is useless for the target.
         relation: The neighbouring relation.
-        spent: What it has reached at each; beyond its budget where only another order admitted a step.
+        spent: The sum of D_λ so far at each order; above its budget if only another order admitted a step.
         target_epsilon: ε of the whole interaction.
         target_delta: δ of the whole interaction.
     """
@@ -396,7 +396,7 @@ class RenyiFilter(_Filter):
         relation: str | Relation,
         weights: Iterable[ExactLike] | None = None,
     ) -> Self:
-        """Return the filter that keeps (ε, δ).
+        """Return the filter for (ε, δ).
 
         Args:
             orders: At least one, each greater than 1, none twice.
@@ -429,7 +429,7 @@ class RenyiFilter(_Filter):
 
     @property
     def remaining(self) -> tuple[tuple[Fraction, Fraction], ...]:
-        """(order, what is left of its budget) for every order that can still admit a step."""
+        """Pairs (order, rest of its budget) for every order that can still admit a step."""
         return tuple(
             (order, budget - spent)
             for order, budget, spent in zip(self.orders, self.budgets, self.spent, strict=True)
@@ -445,7 +445,7 @@ class RenyiFilter(_Filter):
         return tuple(renyi_cost(step, order, self.relation) for order in self.orders)
 
     def admits(self, step: Chargeable) -> bool:
-        """Whether the release fits at some order; errors as for ``spend``."""
+        """Return whether the release fits at some order; errors as for ``spend``."""
         return self._has_room_for(self.cost(step))
 
     def spend(self, step: Chargeable) -> Self:
@@ -477,18 +477,18 @@ class RenyiFilter(_Filter):
 
 @dataclass(frozen=True, slots=True)
 class Odometer:
-    """What has been spent so far, valid at whatever moment one looks, however the steps were chosen.
+    """A privacy odometer: what has been spent so far, valid at any time, for steps that are chosen adaptively.
 
-    A ladder of filters: each rung is the order that suits one budget, the budgets grow geometrically, and δ is split
-    over the rungs. At any moment ε is the least that a rung certifies for what has been spent so far. The claim, for
-    every stopping time N and both orders of any neighbours: P(A) <= E_Q[1_A e^{ε_N}] + δ for every event A about what
-    was released up to N; where ε_N stays below a number, that is (that number, δ). Proof: ``filters.md``, section 5.
+    It consists of filters, each with the order that suits one budget; the budgets grow geometrically, and δ is split
+    among the filters. At any time, ε is the least value that a filter certifies for the releases so far. The claim, for
+    every stopping time N and both orders of any neighbours: P(A) <= E_Q[1_A e^{ε_N}] + δ for every event A about the
+    releases up to N; if ε_N stays below a number ε, this is (ε, δ)-DP. Proof: ``filters.md``, section 5.
 
     Attributes:
-        orders: One per rung.
-        shares: Each rung's part of δ.
+        orders: One for each filter.
+        shares: The part of δ of each filter.
         relation: The neighbouring relation.
-        losses: The sum of D_λ so far, at each rung's order.
+        losses: The sum of D_λ so far, at the order of each filter.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> odometer = Odometer.ladder("1e-6", "replace-one").spend(Gaussian(20)).spend(Gaussian(40))
@@ -514,14 +514,14 @@ class Odometer:
         rungs: int = 24,
         ratio: ExactLike = 4,
     ) -> Self:
-        """Return an odometer that has counted nothing yet.
+        """Return an odometer with nothing spent.
 
         Args:
-            delta: In (0, 1); equal parts go to the rungs.
+            delta: In (0, 1); it is split equally among the filters.
             relation: The neighbouring relation.
-            smallest_rho: The budget (as zCDP) that the first rung suits, greater than 0.
-            rungs: How many there are; beyond the last budget the bound still holds, and is loose.
-            ratio: Of one budget to the one before, greater than 1.
+            smallest_rho: The budget (as zCDP) of the first filter, greater than 0.
+            rungs: The number of filters; beyond the last budget the bound still holds, and is loose.
+            ratio: The ratio of consecutive budgets, greater than 1.
 
         Raises:
             InvalidValue: A value is out of range.
@@ -535,7 +535,7 @@ class Odometer:
         return cls(orders, (share,) * count, as_relation(relation), (Fraction(0),) * count)
 
     def spend(self, step: Chargeable) -> Self:
-        """Return the odometer after the release; it refuses none.
+        """Return the odometer after the release; no release is refused.
 
         Raises:
             InvalidValue: The release's guarantee is for another relation, or for groups.

@@ -1,4 +1,4 @@
-"""The noise, steps or rate at which k records that differ together just keep a budget (``accountants/groups.py``)."""
+"""Calibration for groups: the noise, steps or rate at which k records together satisfy a budget."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ OneRecord = Callable[[], tuple[Fraction, Fraction | None]]
 def calibrated_for_groups(
     factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve, group_size: int, one_record: OneRecord
 ) -> tuple[Fraction, Fraction | None, Enclosure]:
-    """A value that suffices, one that does not, and what the first spends.
+    """Return a value that suffices, one that does not, and the loss of the first.
 
     What fails where no pair for the whole group is attained, fails for one record of it.
 
     Args:
         factory: From the parameter to a mechanism.
         budget: For the whole group.
-        solve: Which parameter.
-        group_size: How many records.
-        one_record: What suffices and what fails for one of them.
+        solve: The kind of parameter.
+        group_size: The number of records.
+        one_record: The values that suffice and fail for one record.
 
     Raises:
         InvalidValue: No value keeps the budget.
-        UnsupportedMechanism: What the group spends is not known, or takes too long to search with.
+        UnsupportedMechanism: The ε of the group is unknown, or takes too long for a search.
         NotCertified: None was proven to.
     """
 
@@ -67,8 +67,8 @@ def _along_chains(
     probe = neighbour_classes(factory(PROBES[solve]), budget.relation)
     if any(holds_shuffling(each.product) for each in probe.every()):
         raise UnsupportedMechanism(
-            "calibration for groups on shuffled batches: every value tried takes minutes; ask what a noise multiplier "
-            "spends on the group (`group_account`, --group-size), or calibrate as if no order were secret"
+            "calibration for groups on shuffled batches: every value tried takes minutes; compute ε of the group for "
+            "a given noise multiplier (`group_account`, --group-size), or calibrate as if no order were secret"
         )
     alone, fails_at = one_record()
 

@@ -30,7 +30,7 @@ from dpbounds.privacy.routes.searching import crossing
 from dpbounds.privacy.values import Budget
 
 _CLOSE = 1e-3  # in the logarithm of the parameter, where the search ends
-_CONVERSIONS = 5  # of Rényi divergences, at most: each may take seconds
+_CONVERSIONS = 5  # conversions of Rényi divergences, at most: each may take seconds
 _REACH = 4.0  # in the logarithm of the parameter: how far they look
 _PRECISION = 128
 _CLOSE_MOMENTS = 1e-9  # relative distance of the two sides at which the search by divergences ends
@@ -58,7 +58,7 @@ class Held:
 
 
 def proven_at_once(factory: Factory, budget: Budget, solve: Solve, group_size: int = 1) -> Held:
-    """Return what closed forms prove of a parameter, in some thirty evaluations."""
+    """Return bounds of a parameter by closed forms, in some thirty evaluations."""
 
     def suffices(value: Fraction) -> bool:
         upper = _delta_from_above(factory(value), budget, group_size)
@@ -92,9 +92,10 @@ def improved(held: Held, factory: Factory, budget: Budget, solve: Solve) -> Held
 def least_by_moments(factory: Factory, safe: Fraction, budget: Budget, solve: Solve) -> Fraction:
     """Return the least noise (the most steps, the largest rate) at which Rényi divergences prove the budget kept.
 
-    Composing pairs that no datasets attain at the same time can be dearer than adding up divergences. Such a parameter
-    has then two crossings, one per way to prove it, and either one suffices. From the pairs' crossing this search goes
-    on to the divergences'. ``safe`` suffices; where the divergences do not prove so too, it is returned as it is.
+    Composing pairs that no datasets attain at the same time can spend more than the sum of their divergences. Such a
+    parameter has then two crossings, one per way to prove it, and either one suffices. From the pairs' crossing this
+    search goes on to the divergences'. ``safe`` suffices; where the divergences do not prove so too, it is returned as
+    it is.
     """
 
     def excess(value: Fraction) -> float:
@@ -134,7 +135,7 @@ def _promised_excess(factory: Factory, value: Fraction, budget: Budget) -> float
 
 
 def _delta_from_above(mechanism: Mechanism, budget: Budget, group_size: int) -> Fraction:
-    """A proven upper bound on δ(ε), for a group of so many records."""
+    """Return a proven upper bound on δ(ε) for groups of ``group_size`` records."""
     if group_size == 1:
         return _largest_upper(_products(mechanism, budget), budget.epsilon)
     try:
@@ -154,7 +155,7 @@ def _products(mechanism: Mechanism, budget: Budget) -> tuple[Product, ...]:
 
 
 def _largest_upper(products: tuple[Product, ...], epsilon: Fraction) -> Fraction:
-    """An upper end of the largest δ(ε) of products."""
+    """Return an upper bound on the largest δ(ε) of products."""
     return max(Fraction(delta_at_once(product, epsilon).exact_upper) for product in products)
 
 

@@ -42,5 +42,5 @@ def parameter_at(y: float, solve: Solve) -> Fraction:
 
 
 def one_step_is_too_much(epsilon: Fraction) -> InvalidValue:
-    """Return the error where not even a single step keeps the budget."""
+    """Return the error for a budget that not even a single step satisfies."""
     return InvalidValue("target_epsilon", float(epsilon), "larger: one step already spends more", "add noise")

@@ -1,4 +1,4 @@
-"""How well prefix sums come out of a stream with correlated noise, and the coefficients that do it best.
+"""The error of prefix sums of a stream with correlated noise, and the coefficients with the smallest error.
 
 The search for coefficients is floating point, by a library; what is found is rounded to decimals, and what it costs and
 what its error is are proven of these (``matrices.md``, section 6).
@@ -28,10 +28,10 @@ from dpbounds.privacy.routes.closed_forms import ball
 ErrorKind = Literal["mean", "largest"]
 Floats = NDArray[np.float64]
 
-_DECIMALS = 10  # of the coefficients that are found
-_BITS, _GROWTH = 96, 100  # of the inverse that the proof starts from: after the point, and before it
+_DECIMALS = 10  # decimals of the coefficients that are found
+_BITS, _GROWTH = 96, 100  # bits of the inverse that the proof starts from: after the point, and before it
 _PRECISION = 160
-_CALLS = 400  # of the search, at most
+_CALLS = 400  # evaluations of the search, at most
 _WORK = 20_000_000  # steps times bands, each of which a call looks at
 _UNSTABLE = (
     "the inverse of the matrix cannot be worked out to enough digits: take coefficients that fall, or fewer steps"
@@ -39,14 +39,14 @@ _UNSTABLE = (
 
 
 def prefix_error(matrix: Toeplitz, error: ErrorKind = "mean") -> Enclosure:
-    """The standard deviation of a prefix sum x_1 + … + x_i, worked out from the rows, per unit of noise and coordinate.
+    """Enclose the standard deviation of prefix sums x_1 + … + x_i, per unit of noise and coordinate.
 
     Args:
         matrix: C; the rows are Cx + noise, and C⁻¹ gives the sums back.
         error: "mean" for the root of the mean over i of the squares, "largest" for the last and largest.
 
     Returns:
-        Proven ends, to be multiplied by the noise multiplier and the per-record bound.
+        A certified interval, to be multiplied by the noise multiplier and the clipping norm.
 
     Raises:
         InvalidValue: There is no such kind of error, or this is not a Toeplitz matrix.
@@ -105,15 +105,16 @@ def _nearest(value: int, unit: int) -> int:
 def optimal_toeplitz(
     steps: int, bands: int, *, separation: int | None = None, error: ErrorKind = "mean", sampled: bool = False
 ) -> Toeplitz:
-    """The coefficients for which prefix sums come out best at a given budget, as well as a search finds them.
+    """Return the coefficients with the smallest error of prefix sums at a given budget, by numerical search.
 
-    It is the product of the error and of how far a record moves the stream that is made small; nothing is claimed of
-    how much better others may be. The coefficients have ten decimals, the first is 1.
+    The search minimises the product of the error and the sensitivity; the result need not be optimal. The coefficients
+    have ten decimals, the first is 1.
 
     Args:
         steps: The number of rows.
-        bands: How many coefficients are not 0; at most ``separation``.
-        separation: Between two steps of a record, which takes part as often as fits; or None, for once.
+        bands: The number of coefficients that are not 0; at most ``separation``.
+        separation: The minimum separation of the steps of a record, which takes part as often as possible; None for one
+            participation.
         error: As in :func:`prefix_error`.
         sampled: Whether the steps are drawn ("cyclic-poisson"): then the length of one column counts.
 
@@ -136,7 +137,7 @@ def optimal_toeplitz(
             "bands", bands, f"at most {_WORK // count} with {count} steps", "the search would take hours"
         )
     starts = 1 if sampled else -(-count // apart)
-    # how many columns of a record have so many rows
+    # number of columns of a record that have this number of rows
     columns = np.array(
         [sum(count - start * apart > row for start in range(starts)) for row in range(most)], dtype=float
     )

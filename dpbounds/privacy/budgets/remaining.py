@@ -1,7 +1,7 @@
-"""What is left of a budget after some releases: the least noise of one more, and how many more of the last kind.
+"""The rest of a budget after some releases: the least noise of one more, and the number of further equal ones.
 
-The accountant answers for releases that are fixed in advance. Whoever looks at outputs before deciding what else to
-release, and with how much noise, needs a filter (``filters.py``): what is computed here is for planning.
+The accountant answers for releases that are fixed in advance. If outputs are seen before the next release or its noise
+is chosen, use a filter (``filters.py``): this module is for planning in advance.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from dpbounds.privacy.values import Budget, demand_fields, practical_epsilon
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Remaining(Displayed):
-    """The spent part of a budget, and what still fits.
+    """The spent part of a budget, and the releases that still fit.
 
     Attributes:
-        spent: The account of the releases at the budget's δ; its upper end is what counts.
+        spent: The account of the releases at the budget's δ; its upper bound counts.
         target_epsilon: The budget's ε.
         target_delta: The budget's δ.
         relation: The neighbouring relation.
         noise: The least noise multiplier of one more full-batch Gaussian release, proven to fit, next to one that is
             proven not to. None where no noise could be proven to fit.
         last: The kind of release that came last.
-        more: So many more of that kind are proven to fit.
-        too_many: So many more are proven not to: ``more`` + 1 where the analysis is tight, None where none is known.
+        more: Number of further releases of that kind that are proven to fit.
+        too_many: Number that is proven not to fit: ``more`` + 1 where the analysis is tight, None where none is known.
         complete: False where a time limit ended the search.
     """
 
@@ -89,7 +89,7 @@ def remaining(
     *,
     time_limit: ExactLike | None = None,
 ) -> Remaining:
-    """Hold what a mechanism spends against a budget, and find what else would fit.
+    """Compare the loss of a mechanism with a budget, and find the releases that still fit.
 
     Arguments and errors as for :func:`dpbounds.privacy.budgets.calibration.calibrate`. The mechanism is what was
     released; its last part is the kind of which more are counted.

@@ -29,10 +29,10 @@ def calibrate_to_curve(
     points: Iterable[tuple[ExactLike, ExactLike]],
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> Calibration:
-    """Find the smallest noise that keeps δ(ε_i) <= δ_i at every point of a curve.
+    """Find the smallest noise that satisfies δ(ε_i) <= δ_i at every point of a curve.
 
     Args:
-        factory: From the noise, an exact number, to a mechanism that spends less the larger it is.
+        factory: Maps the noise, an exact number, to a mechanism, which spends less if the noise is larger.
         points: (ε_i, δ_i), at least one.
         relation: The neighbouring relation.
 
@@ -58,7 +58,7 @@ def calibrate_to_total_variation(
     target: ExactLike,
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> Calibration:
-    """Find the smallest noise with which nobody distinguishes neighbours better than by ``target``, in (0, 1).
+    """Find the smallest noise with which no test distinguishes neighbours better than by ``target``, in (0, 1).
 
     The total variation is δ(0). It is also the membership advantage: the largest true positive rate minus false
     positive rate of any test for one record. Factory and errors as for :func:`calibrate_to_curve`.
@@ -77,7 +77,7 @@ def calibrate_to_zcdp(
 ) -> Fraction:
     """Return noise for which the mechanism is proven to be ρ-zCDP, ρ > 0: the smallest such double to nine digits.
 
-    Factory as for :func:`calibrate_to_curve`; sampling gains nothing in zCDP.
+    Factory as for :func:`calibrate_to_curve`; zCDP has no gain from sampling.
 
     Raises:
         UnsupportedMechanism: No finite ρ is proven for such a mechanism.
@@ -97,7 +97,7 @@ def calibrate_by_renyi(
     target_delta: ExactLike,
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> Fraction:
-    """Return the smallest noise (a double, to nine digits) that the Rényi accountant proves to keep (ε, δ).
+    """Return the smallest noise (a double, to nine digits) for which the Rényi accountant proves (ε, δ).
 
     It is what other libraries' Rényi accountants would ask for had they all real orders; ``calibrate`` needs less.
     """
@@ -110,7 +110,7 @@ def calibrate_by_renyi(
 
 
 def _least_noise(factory: Callable[[Fraction], Mechanism], keeps: Callable[[Mechanism], bool]) -> Fraction:
-    """By bisection of the logarithm; what is returned was itself found to suffice."""
+    """Return the least noise by bisection of the logarithm; the returned value was itself found to suffice."""
     demand_function("factory", factory)
 
     def suffices(noise: float) -> bool:

@@ -1,1 +1,1 @@
-"""Which pairs dominate a mechanism: one release, samples, compositions."""
+"""Dominating pairs of mechanisms: one release, samples, compositions."""

@@ -1,4 +1,4 @@
-"""The classes of ordered neighbours of a mechanism, with what dominates each and what an actual attack attains.
+"""The classes of ordered neighbours of a mechanism, with their dominating pairs and attained pairs.
 
 For every class there is one product of pairs that dominates the mechanism, and there are products that some mechanism
 of the description, on some two datasets of the class, attains. Where the two are the same the analysis is *tight*:
@@ -71,7 +71,7 @@ class NeighbourClasses:
         return iter(self._distinct)
 
     def along(self, order: Order) -> Iterator[NeighbourClass]:
-        """Yield the classes of one order, whatever the blocks; those that spend the same both ways are in both."""
+        """Yield the classes of one order, for all blocks; symmetric classes are in both orders."""
         return (each for each in self._distinct if any(key.order is order for key in each.keys))
 
     def with_key(self, key: Key) -> NeighbourClass | None:
@@ -79,7 +79,7 @@ class NeighbourClasses:
         return next((each for each in self._distinct if key in each.keys), None)
 
     def largest(self, measure: Callable[[Product], _Measured]) -> _Measured:
-        """Return the largest of what a measure says of the classes' dominating products."""
+        """Return the largest value of a measure over the classes' dominating products."""
         return max(measure(each.product) for each in self._distinct)
 
     @property

@@ -11,13 +11,14 @@ from dpbounds.privacy.domination.composition import NeighbourClass, NeighbourCla
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import BoundedRangeProfile, Pair, Product, ShiftedGaussians, TwoPoints
 
-FEWEST, WIDEST = 20, 4  # of equal releases, and of their range: elsewhere the profiles may spend less
+# smallest number of equal releases, and their largest range: otherwise the profiles may spend less
+FEWEST, WIDEST = 20, 4
 _ATTACKED = 256  # choices in an attack beside Gaussian noise, at most
 _PRECISION = 64
 
 
 def with_reserve(count: int) -> Fraction:
-    """N + 3 + log N, rounded up: as so many Gaussian releases do N of bounded range count, in any order.
+    """Return N + 3 + log N, rounded up: that many Gaussian releases dominate N of bounded range, in any order.
 
     >>> float(with_reserve(1000))
     1009.9...
@@ -28,7 +29,7 @@ def with_reserve(count: int) -> Fraction:
 
 
 def with_gaussian_choices(product: Product) -> Product:
-    """A product that dominates what the given one stands for: many equal releases of bounded range as a Gaussian."""
+    """Return a dominating product in which many equal releases of bounded range are one Gaussian."""
     squared, kept = Fraction(0), list[tuple[Pair, int]]()
     for pair, count in product:
         if isinstance(pair, BoundedRangeProfile) and count >= FEWEST and pair.span <= WIDEST:
@@ -42,7 +43,7 @@ def with_gaussian_choices(product: Product) -> Product:
 
 
 def classes_with_gaussian_choices(classes: NeighbourClasses) -> NeighbourClasses:
-    """The same of every class, with attacks that leave out what takes long; the given object if nothing changes."""
+    """Bound every class by Gaussian releases, without slow attacks; return the same object if nothing changes."""
     every = tuple(classes.every())
     changed = tuple(map(_rewritten, every))
     return classes if changed == every else NeighbourClasses(changed)

@@ -1,12 +1,12 @@
 """Frozen descriptions of mechanisms, and their algebra: sampled, composed, in parallel.
 
-What they spend is decided elsewhere.
+The accountants compute what they spend.
 
 Noise is given per unit of the per-record bound C (``noise_multiplier``, ``radius``), and the neighbouring relation
-supplies the factor: a record moves a sum by at most C when added or removed, by at most 2C when replaced. Whoever knows
-the final distance between two neighbouring answers passes ``sensitivity`` as well, and no factor is applied.
+supplies the factor: a record moves a sum by at most C when added or removed, by at most 2C when replaced. If the final
+distance between two neighbouring answers is known, pass ``sensitivity`` as well; no factor is then applied.
 
-What is known by its guarantee only (a black box) always says under which relation that guarantee holds.
+A mechanism that is given by its guarantee only names the relation under which the guarantee holds.
 """
 
 from typing import TYPE_CHECKING

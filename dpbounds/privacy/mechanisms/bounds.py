@@ -1,4 +1,4 @@
-"""How the pairs that dominate a composition follow from those of its parts.
+"""Dominating pairs of a composition, from those of its parts.
 
 For every class of ordered neighbours there is one product of pairs that dominates the mechanism, and there are products
 that some mechanism of the description, on some two datasets of the class, attains. There is one class, unless blocks
@@ -25,11 +25,11 @@ from dpbounds.privacy.mechanisms.demands import (
 )
 from dpbounds.privacy.relations import Order, Relation
 
-MOST_CLASSES = 64  # of ordered neighbours
-_MOST_NAMED = 3  # of blocks alike
+MOST_CLASSES = 64  # classes of ordered neighbours
+_MOST_NAMED = 3  # equal blocks that are named
 
-Place = tuple[str, ...]  # where the record lies, in words, one entry per partition that tells; () where none does
-Steps = tuple[tuple["pairs.StepBound", int], ...]  # of one class
+Place = tuple[str, ...]  # the place of the record, in words, one entry per partition that has one; () if there is none
+Steps = tuple[tuple["pairs.StepBound", int], ...]  # steps of one class
 Classes = dict[Place, Steps]  # by where the record lies
 Members = Sequence[tuple[Mechanism, int]]  # mechanisms with how often each is run
 
@@ -49,7 +49,7 @@ def classes_of(mechanism: Mechanism, order: Order) -> Classes:
 
 
 def base_of(mechanism: Mechanism, order: Order) -> tuple[pairs.Pair, tuple[pairs.Pair, ...]]:
-    """For what runs on a sample: the pair that dominates it, and pairs that are attained."""
+    """Return, for a mechanism on a sample, its dominating pair, and attained pairs."""
     (steps,) = classes_of(mechanism, order).values()  # one class: there are no blocks inside
     product = product_of((bound.pair, count) for bound, count in steps)
     # of an attained product each pair is attained, the others left out
@@ -106,7 +106,7 @@ def attacks_on(steps: Steps, product: pairs.Product, *, on_its_own: bool = True)
     """The products that are attained, of steps that this product dominates.
 
     Args:
-        steps: Of one class of neighbours.
+        steps: The steps of one class of neighbours.
         product: Dominates all steps together.
         on_its_own: Whether nothing else is released: what is attained in a single step only counts then.
     """
@@ -133,7 +133,7 @@ def _usable(steps: Steps) -> list[tuple[pairs.StepBound, int]]:
 
 
 def classes_of_composition(parts: Members, order: Order) -> Classes:
-    """The classes of a composition: what shares its classes is taken together, the rest in every combination."""
+    """Return the classes of a composition: mechanisms with common classes together, the rest in every combination."""
     groups = grouped(parts)
     partitions = [key for key in groups if isinstance(key, InParallel)]
     options: list[Classes] = []
@@ -171,7 +171,7 @@ def _without_limits(classes: Classes) -> Classes:
 
 
 def grouped(parts: Members) -> dict[Hashable, list[tuple[Mechanism, int]]]:
-    """The parts of a composition by what their classes go by: a partition, or the mechanism itself."""
+    """Group the parts of a composition by the origin of their classes: a partition, or the mechanism itself."""
     groups: dict[Hashable, list[tuple[Mechanism, int]]] = {}
     for mechanism, count in parts:
         groups.setdefault(mechanism.group_key, []).append((mechanism, count))
@@ -196,7 +196,7 @@ def _combined(options: Sequence[Classes]) -> Classes:
 
 
 def blocks_of(partition: InParallel, members: Members) -> InParallel:
-    """What runs on one partition as one mechanism per block: the record stays in its block."""
+    """Return the mechanisms of one partition as one mechanism per block: a record stays in its block."""
     return InParallel(
         tuple(
             Composed(tuple((member.in_block(index), count) for member, count in members))

@@ -1,7 +1,7 @@
-"""What every mechanism is, and how several make one: one after the other, or on disjoint parts of the data.
+"""The base class of mechanisms, and their composition: one after the other, or on disjoint parts of the data.
 
-The class of a mechanism says everything about it but its proof: its parameters, its name in files, its words, what has
-to be true of whoever runs it, and which properties (:class:`Trait`) let it run inside a sample or a block.
+The class of a mechanism defines everything but its proof: its parameters, its name in files, its description, its
+assumptions, and the properties (:class:`Trait`) that let it run inside a sample or a block.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SETTINGS = "who chose the settings"
 class Trait(StrEnum):
     """A property that a sampling scheme or a partition may need of all that runs inside it.
 
-    A mechanism has none of them unless it says so: what is new runs inside nothing until somebody has thought about it.
+    A mechanism has none of them unless its class lists it: a new mechanism runs inside no other without a proof.
     """
 
     PUBLIC_RATE = "how likely a record takes part does not depend on how many others there are"
@@ -65,13 +65,13 @@ class Assumption:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """How private a release is among those of one family, which differ in one number only.
+    """A measure of the loss of releases of one family, which differ in one number only.
 
     Attributes:
-        family: What all of them have in common.
+        family: The common properties of the family.
         value: The number: the larger, the less private.
         adds_up: Whether only the sum of the numbers counts for several releases.
-        name: Of the number.
+        name: The name of the number.
     """
 
     family: tuple[object, ...]
@@ -81,16 +81,16 @@ class Loss:
 
 
 class Mechanism(Displayed):
-    """A randomised algorithm, described by what its privacy depends on.
+    """A randomised algorithm, described by the parameters that determine its privacy.
 
     ``m ** T`` is m run T times, ``a @ b`` is a and then b; each run may depend on the outputs of earlier ones, while
     the noise, the rates and the number of runs are fixed in advance.
 
     Attributes:
-        name: In ledgers, certificates and on the command line; empty for what is not a single release.
+        name: The name in ledgers, certificates and on the command line; empty if it is not a single release.
         phrase: The noise in words, with the names of parameters in braces.
-        whole: Whether it says itself which records its steps are about, so that no sampling scheme goes with it.
-        chooses: Whether it draws one of several candidates, by how well each does.
+        whole: Whether it defines the records of its steps itself, so that it cannot be combined with a sampling scheme.
+        chooses: Whether it selects one of several candidates by their scores.
     """
 
     __slots__ = ()
@@ -107,7 +107,7 @@ class Mechanism(Displayed):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """The properties of this mechanism, those of the mechanisms inside it not counted."""
+        """The properties of this mechanism, without those of the mechanisms inside."""
         return frozenset()
 
     @property
@@ -122,11 +122,11 @@ class Mechanism(Displayed):
             yield from each.nested()
 
     def resolved(self) -> Mechanism:
-        """Return the same mechanism in the simplest way: no sample of a sample, no sample at rate 1."""
+        """Return the same mechanism in simplest form: no sample of a sample, no sample at rate 1."""
         return self
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """What has to be true of whoever runs it, those of the mechanisms inside it not counted."""
+        """Return the assumptions on a run, without those of the mechanisms inside."""
         return ()
 
     def as_poisson(self) -> tuple[PoissonSampled, int] | None:
@@ -134,24 +134,24 @@ class Mechanism(Displayed):
         return None
 
     def loss(self) -> Loss:
-        """How private it is among its family; a family of its own unless something is known to compare."""
+        """Return a measure of its privacy loss within its family; by default, its family is itself alone."""
         return Loss((self,))
 
     def divisor(self, records: int) -> Fraction:
-        """The public number by which a sum over a batch is divided to be a mean: how many records are expected."""
+        """Return the public number by which a sum over a batch is divided: the expected number of records."""
         return Fraction(records)
 
     def records_read(self, records: int) -> Fraction | None:
-        """How many of so many records one release is computed from, on average; None where that is not known."""
+        """Return the average number of records, of ``records``, that one release uses; None if unknown."""
         return None
 
     @property
     def known_records(self) -> int | None:
-        """The number of records that it is about; None where its privacy does not depend on that."""
+        """The number of records, if its privacy depends on it; else None."""
         return None
 
     def dominated_by(self, order: Order) -> StepBound:
-        """The pair that dominates one release on all the data it is given, and pairs that attacks attain.
+        """Return the pair that dominates one release on all the data, and pairs that attacks attain.
 
         Raises:
             UnsupportedMechanism: No pair is proven for it, or its guarantee is for another relation.
@@ -161,7 +161,7 @@ class Mechanism(Displayed):
     # --- classes of ordered neighbours
 
     def classes(self, order: Order) -> Classes:
-        """The steps for each class of ordered neighbours; asked by ``bounds.classes_of``, which resolves first."""
+        """Return the steps of each class of ordered neighbours; ``bounds.classes_of`` calls it, and resolves first."""
         return {(): ((self.dominated_by(order), 1),)}
 
     @property
@@ -170,7 +170,7 @@ class Mechanism(Displayed):
         return self
 
     def classes_together(self, members: Members, order: Order, most: int) -> list[Classes]:
-        """The classes of unlike releases whose key is a class, with how often each is run; at most so many in all."""
+        """Return the classes of unlike releases whose key is a class, with multiplicities; at most ``most`` in all."""
         raise NotImplementedError(f"{type(self).__name__} has its classes to itself")
 
     def in_block(self, index: int) -> Mechanism:
@@ -178,7 +178,7 @@ class Mechanism(Displayed):
         raise NotImplementedError(f"{type(self).__name__} runs on no partition as a whole")
 
     def group_pair(self, order: Order, k: int) -> Pair | None:
-        """A pair that dominates one release for k > 1 records at once; None where a chain of k neighbours has to do."""
+        """Return a pair that dominates one release for k > 1 records; None if a chain of neighbours is used."""
         return None
 
     def at_last_removal(self, k: int) -> Mechanism:
@@ -190,7 +190,7 @@ class Mechanism(Displayed):
         return self
 
     def poisson_replaced(self, rate: Fraction) -> StepBound | None:
-        """A release on a Poisson sample, a record replaced, where more is known than two guarantees say; else None."""
+        """Return a replaced record on a Poisson sample, if more is known than the two guarantees; else None."""
         return None
 
     # --- in words
@@ -201,7 +201,7 @@ class Mechanism(Displayed):
 
     @property
     def unit(self) -> str:
-        """The unit of a noise that is given relative to what one record contributes; else empty."""
+        """The unit of noise that is relative to one record's contribution; else empty."""
         return ""
 
     def drawn_in_words(self, write: Writer) -> str:
@@ -209,21 +209,21 @@ class Mechanism(Displayed):
         return "the full batch"
 
     def releases_in_words(self, count: int, write: Writer) -> str:
-        """A number of releases and the records that they are about, without the noise."""
+        """Describe a number of releases and their records, without the noise."""
         many = "a single release" if count == 1 else f"{count} releases"
         return f"{many} on {self.drawn_in_words(write)}"
 
     def draws(self, relation: Relation) -> str:
-        """How records come into batches, as a statement assumes it; empty where all records take part."""
+        """Describe how records come into batches, for a statement; empty if all records take part."""
         return ""
 
     @property
     def secret(self) -> str:
-        """Return what must stay secret; empty where nothing is drawn."""
+        """Description of what must stay secret; empty if nothing is drawn."""
         return ""
 
     def filled(self, phrase: str, write: Writer) -> str:
-        """A phrase with the values of the parameters that it names."""
+        """Return a phrase with the values of the parameters that it names."""
         told = {
             name: write(value, each.rounds) if isinstance(value := getattr(self, name), Fraction) else str(value)
             for name, each in parameters_of(self).items()
@@ -252,7 +252,7 @@ class Mechanism(Displayed):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Composed(Mechanism):
-    """Several mechanisms one after the other, each as many times as its count says.
+    """Several mechanisms one after the other, each with its count.
 
     Args:
         parts: (mechanism, count) pairs; counts are positive integers. Nested compositions are flattened.
@@ -265,7 +265,7 @@ class Composed(Mechanism):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """All: only what is inside matters."""
+        """All properties: only those of the parts matter."""
         return frozenset(Trait)
 
     @property
@@ -285,7 +285,7 @@ class Composed(Mechanism):
 
 
 def listed(values: object, name: str, wanted: str) -> tuple[Any, ...]:
-    """The entries of a list or of whatever else can be gone through, or ``InvalidValue``."""
+    """Return the entries of an iterable as a list, or raise ``InvalidValue``."""
     try:
         found = iter(values) if isinstance(values, Iterable) and not isinstance(values, str | bytes) else None
     except TypeError:  # an array without an axis says that it can be gone through
@@ -317,15 +317,15 @@ def _flattened(parts: tuple[tuple[Any, Any], ...]) -> Iterator[tuple[Mechanism, 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
 class InParallel(Mechanism):
-    """One mechanism per block of a partition of the data; each block's may depend on what others published.
+    """One mechanism per block of a partition of the data; each may depend on the other blocks' outputs.
 
-    Used several times (``m ** T``, or the same object in ``a @ m @ b @ m``), it is the same partition each time. Two
-    objects are two partitions, even where their blocks have equal mechanisms: they are equal only to themselves.
+    If it is used several times (``m ** T``, or the same object in ``a @ m @ b @ m``), the partition is the same each
+    time. Two objects are two partitions, even if their blocks have equal mechanisms: an object is equal only to itself.
 
     Args:
         blocks: One mechanism per block, at least one.
-        partition: "record" where a fixed function of the record's content says which block it belongs to; "index" where
-            its public position does (then add-or-remove-one makes no sense: a removal would shift the others).
+        partition: "record" if a fixed function of the record's content determines its block; "index" if its public
+            position does (then add-or-remove-one is not supported: a removal would shift the others).
 
     Raises:
         InvalidValue: There is no block, or no such kind of partition.

@@ -22,7 +22,7 @@ def _demand(trait: Trait, mechanism: Mechanism, says: Callable[[Mechanism], str]
 
 
 def demand_no_fixed_size(mechanism: Mechanism, where: str, instead: str) -> None:
-    """Refuse batches whose rate or records depend on the whole dataset, with what to do instead."""
+    """Refuse batches whose rate or records depend on the whole dataset, with an alternative."""
     _demand(
         Trait.PUBLIC_RATE,
         mechanism,
@@ -46,14 +46,14 @@ def demand_no_final_distance(mechanism: Mechanism, because: str) -> None:
         Trait.PER_RECORD,
         mechanism,
         lambda part: (
-            f"{because}, so that the final distance given for {type(part).__name__} says too little: it needs "
+            f"{because}, so that the sensitivity given for {type(part).__name__} is not enough: it needs "
             "the per-record bound C; give the noise per unit of C (noise_multiplier, or radius), no sensitivity"
         ),
     )
 
 
 def demand_blind(mechanism: Mechanism, where: str) -> None:
-    """Refuse what may see a record that contributes nothing."""
+    """Refuse mechanisms that may detect a null record."""
     _demand(
         Trait.BLIND,
         mechanism,
@@ -78,13 +78,13 @@ def demand_noise_on_sums(inner: Mechanism) -> None:
 
 
 def demand_no_blocks(mechanism: Mechanism, where: str) -> None:
-    """Refuse what divides its records among blocks or steps."""
+    """Refuse mechanisms that divide their records among blocks or steps."""
     _demand(
         Trait.UNDIVIDED,
         mechanism,
         lambda part: (
-            f"a matrix mechanism inside {where}: it says itself in which steps a record takes part, and how these are "
-            "drawn; take it out, with participation cyclic-poisson where its batches are drawn"
+            f"a matrix mechanism inside {where} is not supported, as it has its own participation pattern and "
+            "sampling; use it alone, with participation cyclic-poisson if its batches are drawn"
             if part.whole
             else f"blocks in parallel inside {where} have no proven pair here: sample inside the blocks with Poisson "
             "sampling, or run the blocks one after the other"
@@ -105,7 +105,7 @@ def demand_no_allocation(mechanism: Mechanism, where: str) -> None:
 
 
 def refuse_without_positions(what: str) -> NoReturn:
-    """Raise ``UnsupportedMechanism`` for what goes by the records' positions, where records are added or removed.
+    """Raise ``UnsupportedMechanism`` for mechanisms that use the records' positions, under add-or-remove-one.
 
     Args:
         what: In the plural, such as "blocks by position".

@@ -1,10 +1,10 @@
-"""How single releases are written down, exactly and in one way only; and the digest that ties papers about them.
+"""Unique, exact descriptions of single releases; and the digest that all documents about them share.
 
 A ledger holds these descriptions. The **digest** of releases is the SHA-256 (64 hexadecimal digits) of their
 descriptions as one JSON list, in ASCII, without spaces, the fields of each object in the order of their names; equal
 releases in a row are one with the sum of their counts. Every exact number is text, p or p/q in lowest terms. Gaussian
 noise is given by ``noise_multiplier`` where it is known per unit of the per-record bound, else by ``noise_stddev`` and
-``sensitivity``. The digest stands in ledgers, certificates and statements, and whoever has the releases can compute it.
+``sensitivity``. The digest is part of ledgers, certificates and statements, and can be computed from the releases.
 
 >>> from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
 >>> print(canonical(PoissonSampled(Gaussian(2), "0.01") ** 500))
@@ -56,9 +56,7 @@ def described(mechanism: Mechanism, count: int) -> JsonObject:
     else:
         inner, sampling = mechanism, {"sampling": FULL_BATCH}
     if inner.name not in MECHANISMS or inner.whole:
-        raise UnsupportedMechanism(
-            f"a ledger holds single releases, and has no way to write {inner!r}: list what it consists of"
-        )
+        raise UnsupportedMechanism(f"a ledger holds single releases, and cannot hold {inner!r}: list its parts")
     return {"mechanism": inner.name, **written(inner), **sampling, "count": count}
 
 

@@ -28,7 +28,7 @@ from dpbounds.privacy.relations import Order, Relation, as_relation
 from dpbounds.privacy.values import positive
 
 _PRECISION = 128
-_TWO_POINT_ATTACKS = (Fraction(1, 2), Fraction(5, 8), Fraction(3, 4))  # of the range; the best depends on ε
+_TWO_POINT_ATTACKS = (Fraction(1, 2), Fraction(5, 8), Fraction(3, 4))  # shares of the range; the best depends on ε
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -64,7 +64,7 @@ class RandomizedResponse(Mechanism):
         return ANYWHERE | {Trait.PER_RECORD, Trait.CERTAIN}
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """The answers are drawn as described."""
+        """Return the assumption that the answers are drawn as described."""
         return (Assumption(CODE, "each record's answer is drawn independently, and nothing else about it is released"),)
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
@@ -87,7 +87,7 @@ class Declared(Mechanism):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """It is private where a record comes or goes if that is the relation it was declared for."""
+        """Properties: presence is protected if the guarantee was declared for that relation."""
         covers = self.relation is Relation.ADD_OR_REMOVE_ONE
         return ANYWHERE | {Trait.PER_RECORD, Trait.CERTAIN} | ({Trait.PRESENCE} if covers else set())
 
@@ -101,7 +101,7 @@ class Declared(Mechanism):
         )
 
     def _links(self, order: Order) -> int:
-        """How many links of the declared relation one step of that order takes: 1, or 2 (out, then in)."""
+        """Return the number of links of the declared relation for one step of that order: 1, or 2 (out, then in)."""
         if order in self.relation.orders:
             return 1
         match order:
@@ -130,7 +130,8 @@ class ExponentialMechanism(Declared):
         epsilon: Greater than 0.
         relation: The relation for which |u(D, y) - u(D', y)| <= Δu holds for all y.
         monotone: Whether adding a record never lowers (or never raises) any score. Under add-or-remove-one and
-            zero-out-one the loss then spans ε/2 instead of ε. Under replace-one that is not so: refused.
+            zero-out-one the loss then spans ε/2 instead of ε. Under replace-one this does not hold, and raises an
+            error.
 
     Raises:
         InvalidValue: ε is not positive, or ``monotone`` is claimed under replace-one.
@@ -153,11 +154,11 @@ class ExponentialMechanism(Declared):
 
     @property
     def loss_range(self) -> Fraction:
-        """η: how far the largest and the smallest privacy loss of two neighbours lie apart."""
+        """η, the distance between the largest and the smallest privacy loss of two neighbours."""
         return self.epsilon / 2 if self.monotone else self.epsilon
 
     def in_words(self, write: Writer) -> str:
-        """Its ε, and what that was established for."""
+        """Return its ε, and its neighbouring relation."""
         return self.filled(
             f"exponential mechanism, epsilon {{epsilon}} ({{relation}}{', monotone' if self.monotone else ''})", write
         )
@@ -178,7 +179,7 @@ class PermuteAndFlip(Declared):
     """Go through the candidates in random order, and take y with probability exp(ε (u(D, y) - max u) / (2 Δu)).
 
     The first that is taken is published (McKenna & Sheldon 2020); or, with the same distribution, the largest of u plus
-    exponential noise of scale 2 Δu / ε. It is ε-DP, and spends what Laplace noise of scale 1/ε does on a count.
+    exponential noise of scale 2 Δu / ε. It is ε-DP, and spends as much as Laplace noise of scale 1/ε on a count.
 
     Args:
         epsilon: Greater than 0.
@@ -202,37 +203,37 @@ class PermuteAndFlip(Declared):
 
     @property
     def largest_loss(self) -> Fraction:
-        """How large a privacy loss can be: ε, or half of it."""
+        """The largest privacy loss: ε, or half of it."""
         return self.epsilon / 2 if self.monotone else self.epsilon
 
     def in_words(self, write: Writer) -> str:
-        """Its ε, and what that was established for."""
+        """Return its ε, and its neighbouring relation."""
         return self.filled(
             f"permute-and-flip, epsilon {{epsilon}} ({{relation}}{', monotone' if self.monotone else ''})", write
         )
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """Two Laplace distributions (``losses.md``, section 2); two candidates attain some of it."""
+        """Return two Laplace distributions (``losses.md``, section 2); two candidates attain part of it."""
         shift = self.largest_loss * self._links(order)
         return pairs.StepBound(pairs.ShiftedLaplaces(shift), _two_candidates(shift), only_once=True)
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class AboveThreshold(Declared):
-    """Compare queries, chosen online, with a noisy threshold, and stop at the first that exceeds it (Laplace noise).
+    """Compare adaptively chosen queries with a noisy threshold, and stop at the first above it (Laplace noise).
 
     Laplace(b1) is added to the threshold once, Laplace(b2) to each query; any number of "below" is answered, and no
-    value is released. Queries may depend on whatever else is released in between (``interleaving.md``). For c
-    crossings, draw the threshold anew and write ``AboveThreshold(...) ** c``.
+    value is released. Queries may depend on other releases in between (``interleaving.md``). For c crossings, draw the
+    threshold anew and write ``AboveThreshold(...) ** c``.
 
     Args:
         epsilon: The classical choice b1 = 2/ε, b2 = 4/ε (Dwork & Roth 2014, Theorem 3.23); or
         threshold_noise: b1 in units of the queries' common sensitivity, together with
         query_noise: b2 in the same units.
         relation: The relation for which each query's sensitivity holds.
-        monotone: Whether adding a record moves all queries in one direction. Under add-or-remove-one and
-            zero-out-one the mechanism then spends 1/b1 + 1/b2 instead of 1/b1 + 2/b2. Under replace-one that is not so:
-            refused.
+        monotone: Whether adding a record moves all queries in one direction. Under add-or-remove-one and zero-out-one
+            the mechanism then spends 1/b1 + 1/b2 instead of 1/b1 + 2/b2. Under replace-one this does not hold, and
+            raises an error.
 
     Raises:
         InvalidValue: A value is out of its domain, both ways of giving the noise (or neither) are used, or
@@ -274,7 +275,7 @@ class AboveThreshold(Declared):
         return 1 / self.threshold_noise + (1 if self.monotone else 2) / self.query_noise
 
     def in_words(self, write: Writer) -> str:
-        """Its ε, and what that was established for."""
+        """Return its ε, and its neighbouring relation."""
         return self.filled(f"above-threshold test, epsilon {write(self.epsilon, 'up')} ({{relation}})", write)
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
@@ -297,7 +298,7 @@ def _monotone(claimed: bool, relation: Relation) -> bool:
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class PureDP(Declared):
-    """A black box that is (ε, 0)-DP under a relation.
+    """A mechanism given by its guarantee: (ε, 0)-DP under a relation.
 
     Raises:
         InvalidValue: ε is not positive.
@@ -324,7 +325,7 @@ class PureDP(Declared):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class ApproximateDP(Declared):
-    """A black box that is (ε, δ)-DP under a relation.
+    """A mechanism given by its guarantee: (ε, δ)-DP under a relation.
 
     Raises:
         InvalidValue: ε is negative, or δ not in [0, 1].
@@ -353,7 +354,7 @@ class ApproximateDP(Declared):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class ZCDP(Declared):
-    """A black box that is ρ-zCDP under a relation: D_λ <= λρ for every order λ > 1 (Bun & Steinke 2016).
+    """A mechanism given by its guarantee: ρ-zCDP under a relation, D_λ <= λρ for every λ > 1 (Bun & Steinke 2016).
 
     Raises:
         InvalidValue: ρ is not positive.
@@ -382,7 +383,7 @@ class ZCDP(Declared):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class RenyiDP(Declared):
-    """A black box with D_λ <= ε(λ) at finitely many orders λ > 1, under a relation (Mironov 2017).
+    """A mechanism given by its guarantee: D_λ <= ε(λ) at finitely many orders λ > 1, under a relation (Mironov 2017).
 
     Args:
         points: Orders and their ε, as a mapping or as pairs.
@@ -427,7 +428,7 @@ class RenyiDP(Declared):
         return pairs.StepBound(pairs.RenyiProfile(self.points), attacks)
 
     def in_words(self, write: Writer) -> str:
-        """How many orders it was established at, and for what."""
+        """Return the number of orders, and the neighbouring relation."""
         return self.filled(f"a black box with Rényi bounds at {len(self.points)} orders ({{relation}})", write)
 
 

@@ -42,7 +42,7 @@ class Parameter:
     """A parameter of a mechanism.
 
     Attributes:
-        kind: Of its values.
+        kind: The kind of its values.
         rounds: To which side a rounded number of it is printed. It says nothing about what spends more.
         optional: Whether it may be None, and is then not written.
     """
@@ -112,7 +112,7 @@ def _write_number_or_list(value: Fraction | tuple[Fraction, ...], number: WriteN
 
 
 def pairs_of(first: str, second: str) -> Kind:
-    """The kind of lists of pairs of numbers, with the names of what the pairs hold."""
+    """Return the kind of lists of pairs of numbers, with the names of both."""
 
     def read(value: object, name: str) -> list[tuple[Fraction, Fraction]]:
         if not isinstance(value, list) or not all(isinstance(point, list) and len(point) == 2 for point in value):

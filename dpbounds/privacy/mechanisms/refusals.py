@@ -22,9 +22,9 @@ class Refusal:
 
     Attributes:
         name: As a command line would spell it.
-        why: What is missing, or what is wrong with the analyses that people use.
-        instead: What can be computed: an upper bound where there is one.
-        read: Where to read about it.
+        why: What is missing, or wrong in common analyses.
+        instead: The alternative: an upper bound, if there is one.
+        read: A reference.
         aliases: Other names for it.
     """
 
@@ -108,8 +108,8 @@ def refuse(name: str, asked: str = "") -> NoReturn:
     """Raise ``UnsupportedMechanism`` with the reason, the alternative and the source.
 
     Args:
-        name: Of the refusal.
-        asked: What was asked for, where it has yet another name.
+        name: The name of the refusal.
+        asked: The name in the request, if it is another one.
 
     Raises:
         UnsupportedMechanism: Always, unless
@@ -119,14 +119,14 @@ def refuse(name: str, asked: str = "") -> NoReturn:
 
 
 def shuffled_epochs(noise_multiplier: ExactLike, epochs: ExactLike) -> Composed:
-    """What epochs over shuffled (or fixed) batches spend at most, records keeping their places: one release each.
+    """Return an upper bound for epochs over shuffled or fixed batches, records keeping their places: one release each.
 
     In every epoch a record is in one batch at most, whose release then is a full-batch Gaussian one, with shift 2/z
-    under replace-one and 1/z under zero-out-one. Where the order is secret and drawn anew for each epoch, ``Shuffled``
-    says what that gains. Under add-or-remove-one the result is refused, as it must be.
+    under replace-one and 1/z under zero-out-one. If the order is secret and drawn anew for each epoch, ``Shuffled`` has
+    the gain. The result is not supported under add-or-remove-one.
 
     Args:
-        noise_multiplier: z > 0, the smallest of all steps in these epochs. Where it changes from epoch to epoch, join
+        noise_multiplier: z > 0, the smallest of all steps in these epochs. If it changes from epoch to epoch, compose
             several of these with ``@``.
         epochs: Greater than 0. A part of an epoch counts as a whole one: a record may be in that part.
 

@@ -1,8 +1,8 @@
-"""What the classical theorems promise of several (ε, δ)-private releases, whatever else they are: basic, advanced.
+"""Classical composition theorems for (ε, δ)-private releases: basic and advanced composition.
 
 All guarantees hold under one neighbouring relation, in both orders of the neighbours; a release may depend on what
-earlier ones published, while its guarantee and the number of releases are fixed in advance. Proofs stand in
-``composition_theorems.md``. Every value is an enclosure of what the theorem promises: its upper end may be published.
+earlier ones published, while its guarantee and the number of releases are fixed in advance. Proofs are in
+``composition_theorems.md``. Every value is an enclosure of the ε of the theorem: its upper bound may be published.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _LARGEST_EXACT = 1 << 28  # bits of an exact product of survival probabilities
 
 @dataclass(frozen=True, slots=True)
 class CompositionTheorem:
-    """A composition theorem, as it is named beside its value.
+    """A composition theorem, with its name.
 
     Attributes:
-        name: What enclosures carry as their method.
+        name: The name, which enclosures have as their method.
         source: Authors and year.
         why: In one line, why its value lies above what a given mechanism really spends.
     """
@@ -124,10 +124,10 @@ def advanced_epsilon(parts: Parts, delta: ExactLike, form: Form = "sharp") -> En
     Args:
         parts: (guarantee, count) pairs; counts are positive integers.
         delta: The target, in [0, 1).
-        form: Which of the two.
+        form: The form of the theorem.
 
     Returns:
-        An enclosure of the theorem's value (publish its upper end); infinite where δ' is not positive.
+        An enclosure of the theorem's value (publish its upper bound); infinite where δ' is not positive.
 
     Source: Dwork, Rothblum & Vadhan 2010 (classical, equal guarantees: Dwork & Roth 2014, Theorem 3.20); Kairouz, Oh &
     Viswanath 2015 (the sharp mean and δ').
@@ -163,7 +163,7 @@ def log_survival(parts: Parts) -> arb:
 
 
 def with_failures(parts: Parts, pure: arb) -> arb:
-    """A ball around 1 - (1-h) Π (1-δ_i)^k_i, for a ball h: what the δ_i add to the δ of pure releases."""
+    """Return a ball around 1 - (1-h) Π (1-δ_i)^k_i, for a ball h: the δ of pure releases, with the δ_i added."""
     if any(guarantee.delta == 1 for guarantee, _ in parts):
         return arb(1)
     survival = log_survival(parts)

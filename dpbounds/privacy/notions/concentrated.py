@@ -1,4 +1,4 @@
-"""From Rényi divergences to (ε, δ), and back to the budget that a target leaves, as proven formulas.
+"""Conversion of Rényi divergences to (ε, δ), and of a target to a budget, as proven formulas.
 
 D_λ is the Rényi divergence of order λ > 1, u = λ - 1, and ρ-zCDP means D_λ <= λρ for every λ > 1. Every number that
 comes out is an exact fraction, rounded to the safe side from a ball. Sections are those of ``conversions.md`` beside
@@ -45,7 +45,7 @@ def proven_end(compute: Callable[[], arb], direction: Direction) -> Fraction:
 
 
 def upper_end(compute: Callable[[], arb]) -> Fraction:
-    """Evaluate a formula in balls and return the upper end (see :func:`proven_end`)."""
+    """Evaluate a formula in balls and return the upper endpoint (see :func:`proven_end`)."""
     return proven_end(compute, "up")
 
 
@@ -95,7 +95,7 @@ def renyi_epsilon(points: Iterable[tuple[ExactLike, ExactLike]], delta: ExactLik
 
 
 def renyi_delta(points: Iterable[tuple[ExactLike, ExactLike]], epsilon: ExactLike) -> Fraction:
-    """Bound δ(ε) likewise, for ε >= 0: the least of e^{(λ-1)(τ-ε)} (λ-1)^{λ-1} λ^{-λ}, rounded up, at most 1."""
+    """Bound δ(ε) in the same way, for ε >= 0: the least of e^{(λ-1)(τ-ε)} (λ-1)^{λ-1} λ^{-λ}, rounded up, at most 1."""
     curve, target = valid_points(points), at_least_zero(epsilon)
     if any(value == 0 for _, value in curve):
         return Fraction(0)
@@ -135,7 +135,7 @@ def zcdp_epsilon(rho: ExactLike, delta: ExactLike, form: Form = "tight") -> Frac
 
 
 def zcdp_delta(rho: ExactLike, epsilon: ExactLike, form: Form = "tight") -> Fraction:
-    """Bound δ(ε) likewise, for ε >= 0; "classical": e^{-(ε-ρ)²/4ρ} for ε > ρ, else 1."""
+    """Bound δ(ε) in the same way, for ε >= 0; "classical": e^{-(ε-ρ)²/4ρ} for ε > ρ, else 1."""
     rate, target = at_least_zero(rho, "rho"), at_least_zero(epsilon)
     demand_one_of("form", form, get_args(Form))
     if rate == 0:
@@ -168,7 +168,7 @@ def zcdp_budget(epsilon: ExactLike, delta: ExactLike) -> Fraction:
     """
     target_epsilon, target_delta = at_least_zero(epsilon), open_unit(delta)
 
-    def slope(u: arb) -> arb:  # of -τ(λ)/λ, which is quasi-convex (section 4)
+    def slope(u: arb) -> arb:  # slope of -τ(λ)/λ, which is quasi-convex (section 4)
         left = ball(target_delta).log() - _log_constant(u) + u * ball(target_epsilon)
         return (1 + 2 * u) * left - ((1 / u).log1p() + ball(target_epsilon)) * u * (1 + u)
 

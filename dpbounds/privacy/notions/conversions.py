@@ -34,7 +34,7 @@ _LONGEST_CHAIN = 8
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One edge of a chain, what went in and what came out."""
+    """One edge of a chain, with its input and output."""
 
     edge: Edge
     before: Notion
@@ -49,7 +49,7 @@ class Conversion:
     """A proven implication; printed, it is its chain, one line per edge.
 
     Attributes:
-        notion: What was proven, rounded to the safe side.
+        notion: The proven notion, rounded to the safe side.
         chain: The steps that lead there; none where the known guarantee is itself the answer. Where several orders were
             asked for, the chains of all of them.
     """
@@ -74,13 +74,13 @@ def convert(
     """Return the best guarantee of the wanted kind that a chain of proven implications gives.
 
     Args:
-        notion: What is known.
+        notion: The known notion.
         to: The kind of guarantee wanted, such as ``ApproximateDP``.
         delta: For ``ApproximateDP``: find the least ε at this δ, from 0 to 1.
         epsilon: For ``ApproximateDP``: find the least δ at this ε, at least 0. Exactly one of the two.
         orders: For ``RenyiDP``: the orders wanted, each greater than 1.
         relation: The neighbouring relation wanted; that of the notion if None.
-        group: How many steps of it to protect; if None, as many as the notion does, or 1 under another relation.
+        group: The number of steps to protect; if None, that of the notion, or 1 under another relation.
 
     Returns:
         The guarantee, its numbers rounded up, with its chain; among chains that prove the same, the shortest.

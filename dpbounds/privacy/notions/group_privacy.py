@@ -1,7 +1,7 @@
 """Group privacy: guarantees for datasets further apart, along chains of neighbours.
 
 A group of k records is a chain of k links, each adding, removing or replacing one record; replacing one record is a
-chain of two, a removal and an addition. Proofs stand in ``composition_theorems.md``, sections 6 and 7.
+chain of two, a removal and an addition. Proofs are in ``composition_theorems.md``, sections 6 and 7.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Chain:
             return float(total.log().mid()) if total > 0 else -math.inf
 
     def split(self, epsilon: Fraction, skew: float) -> tuple[Fraction, ...]:
-        """Parts that sum to ε exactly, in arithmetic progression but for rounding."""
+        """Split ε into parts in arithmetic progression, up to rounding, with an exact sum."""
         n = len(self.links)
         parts = [Fraction(float(epsilon) / n + skew * (j - (n - 1) / 2)) for j in range(n - 1)]
         return (*parts, epsilon - sum(parts, Fraction(0)))
@@ -130,7 +130,7 @@ class Chain:
     def best(self, epsilon: Fraction) -> tuple[Fraction, ...]:
         """The split of ε that the search found."""
         skewed = self.split(epsilon, self.best_skew(epsilon))
-        low, high = -_DEEPEST, 0.0  # of log δ: the smallest δ for which parts chosen in turn fit into ε
+        low, high = -_DEEPEST, 0.0  # log δ: the smallest δ for which parts chosen in turn fit into ε
         in_turn: tuple[Fraction, ...] | None = None
         while len(self.links) > 2 and epsilon > 0 and high - low > _FINE:
             middle = (low + high) / 2
@@ -145,7 +145,7 @@ class Chain:
         return min((skewed, in_turn), key=self.log_size)
 
     def in_turn(self, log_delta: float) -> tuple[Fraction, ...] | None:
-        """Parts of which each uses up its share of δ, given the ones before it; None where one would be too long.
+        """Return parts each of which uses its share of δ, given the parts before it; None if one is too long.
 
         Of several ways to share δ, the one with the smallest sum.
         """

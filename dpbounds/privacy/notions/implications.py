@@ -76,13 +76,13 @@ class Goal:
         return True
 
     def cost(self, notion: Notion) -> tuple[Fraction, ...]:
-        """What is to be made small, of a notion that meets the goal: ε before δ, unless ε is given."""
+        """Return the values to minimise of a notion that meets the goal: ε before δ, unless ε is given."""
         if isinstance(notion, RenyiDP):
             return tuple(value for order, value in notion.points if order == self.order)
         return notion.parameters if self.epsilon is None else notion.parameters[::-1]
 
     def distance(self, relation: Relation) -> int:
-        """How many steps of a relation lie between the wanted neighbours: a replacement is two of any other."""
+        """Return the number of steps of a relation between the wanted neighbours: a replacement is two of any other."""
         return self.group if relation is self.relation else 2 * self.group
 
 
@@ -94,10 +94,10 @@ class Edge:
     """A proven implication.
 
     Attributes:
-        name: What it says.
-        source: Who proved it, and the section of ``conversions.md`` where the proof stands.
+        name: The implication.
+        source: The source of the proof, and the section of ``conversions.md``.
         takes: The notion it starts from.
-        rule: (notion, goal) -> what is proven; the goal tells the target.
+        rule: Maps a notion and a goal to the implied notion; the goal has the target.
         when: Whether a chain to that goal has a use for it.
     """
 
@@ -112,7 +112,7 @@ class Edge:
         return isinstance(notion, self.takes) and self.when(notion, goal)
 
     def apply(self, notion: Notion, goal: Goal) -> Notion:
-        """Return what the implication proves of this notion.
+        """Return the implied notion.
 
         Raises:
             Declined: It proves nothing for these numbers.

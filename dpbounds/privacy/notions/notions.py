@@ -1,4 +1,4 @@
-"""Notions of privacy as frozen records: what is guaranteed, under which relation, for how many records at once.
+"""Notions of privacy as frozen records: the guarantee, its relation, and the size of groups.
 
 What follows from what is in ``implications.py``.
 """
@@ -23,7 +23,7 @@ class Notion:
     """A guarantee for every ordered pair of neighbours (D, D') with M(D) distributed as P and M(D') as Q.
 
     Attributes:
-        relation: What a neighbour is.
+        relation: The neighbouring relation.
         group: The guarantee holds for datasets at most this many steps of the relation apart; 1 for neighbours.
     """
 
@@ -97,7 +97,7 @@ class RenyiDP(Notion):
 
 @dataclass(frozen=True, slots=True, init=False)
 class GaussianDP(Notion):
-    """No easier to distinguish than N(μ, 1) and N(0, 1), at every error level; μ >= 0. Dong, Roth & Su 2022."""
+    """μ-GDP: at most as distinguishable as N(μ, 1) and N(0, 1), at every error level; μ >= 0. Dong, Roth & Su 2022."""
 
     mu: Fraction
 

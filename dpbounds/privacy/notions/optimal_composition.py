@@ -2,7 +2,7 @@
 
 It is attained by generalised randomised responses, whose total loss is a sum of random signs (``random_signs.py``), so
 that δ(ε) = 1 - (1 - h(ε)) Π (1-δ_i). Where all ε_i are equal, or have few different sums, h comes from a table of these
-sums; else from a lattice. Proofs stand in ``composition_theorems.md``.
+sums; else from a lattice. Proofs are in ``composition_theorems.md``.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ def _refined(
                 found = prove(_Attempt(max(step, exact_step), bits, work))
             except Declined:
                 break
-            except NotCertified:  # so coarse that no upper end was found
+            except NotCertified:  # too coarse: no upper bound was found
                 step /= 8
                 continue
             low, high = max(low, found[0]), found[1] if reached == math.inf else min(high, found[1])

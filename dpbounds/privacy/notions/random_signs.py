@@ -1,7 +1,7 @@
 """Sums of independent random signs, S = Σ ± ε_i with plus e^ε_i times as likely as minus, and h(ε) = E (1 - e^(ε-S))_+.
 
 This is the loss of composed randomised responses. Two enclosures of h: a table of all values of S, and a lattice to
-which the values are rounded, with exact integer masses. Proofs stand in ``composition_theorems.md``, section 5.
+which the values are rounded, with exact integer masses. Proofs are in ``composition_theorems.md``, section 5.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class SignTable:
     Args:
         signs: Distinct sizes with their counts.
         floor: At least 0.
-        limit: Of the number of products of masses; a few seconds' worth if None.
+        limit: Largest number of products of masses; a few seconds' worth if None.
 
     Raises:
         Declined: The limit would be exceeded.
@@ -117,8 +117,8 @@ class RoundedSigns:
         signs: Distinct sizes with their counts.
         tilt: κ >= 0, any; a saddle point makes the ends narrow.
         step: g > 0; where it divides every 2ε, nothing is rounded.
-        bits: Of each mass.
-        work: What may be spent.
+        bits: Bits of each mass.
+        work: The allowed work.
 
     Raises:
         Declined: Too much work, or masses that do not fit.
@@ -166,7 +166,7 @@ class RoundedSigns:
             if place == index:
                 masses[index] += mass
                 continue
-            up = ball((place - index) * self.step)  # so much S' exceeds S where the distance is rounded down
+            up = ball((place - index) * self.step)  # S' exceeds S by this much where the distance is rounded down
             growth = up.expm1()
             tilted = mass * (tilt * up).exp() / whole
             masses[index] += tilted * (whole - growth)
@@ -177,7 +177,7 @@ class RoundedSigns:
         return pack(kept, self.slots), sum(masses.values(), arb(0)) + neglected * (tilt * step).exp()
 
     def bounds(self, epsilon: Fraction) -> tuple[arb, arb]:
-        """Two balls, h(ε) being at least the lower end of the first and at most the upper end of the second."""
+        """Return two balls: h(ε) lies between the lower endpoint of the first and the upper one of the second."""
         tilt, step = ball(self.tilt), ball(self.step)
         end = max(self.first, min(self.end, math.ceil((self.total - epsilon) / self.step)))
         kept = arb(0)

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from dpbounds.privacy.pairs.weighing import Weighing
 
 Writer = Callable[[Fraction], str]  # a number as text
-MOST_EXPONENT = 40.0  # of a rough variance
+MOST_EXPONENT = 40.0  # exponent of a rough variance
 LargestLoss = Union[Fraction, "arb"]
-Costs = tuple[Fraction, ...]  # of a pair: whoever has more of each spends at least as much
+Costs = tuple[Fraction, ...]  # costs of a pair: larger in each component implies no smaller ε
 
 
 class Direction(StrEnum):
-    """Which of the two distributions of a sampled pair is the mixture."""
+    """The distribution of a sampled pair that is the mixture."""
 
     REMOVE = "remove"  # the first: the record's contribution is in it
     ADD = "add"  # the second
@@ -61,13 +61,13 @@ class Other(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """How often the record takes part: Binomial(slots, rate) times, so at most once where there is one slot."""
+    """The number of participations of the record: Binomial(slots, rate), at most 1 with one slot."""
 
     rate: Fraction
     slots: int = 1
 
     def in_words(self, write: Writer) -> str:
-        """How often, in words."""
+        """Describe the number of participations."""
         rate = write(self.rate)
         return (
             f"with probability {rate}" if self.slots == 1 else f"drawn {self.slots} times with probability {rate} each"
@@ -75,14 +75,14 @@ class Draws:
 
 
 class Moments(Flag):
-    """How much is claimed of a pair's Rényi divergences.
+    """Kinds of claims on a pair's Rényi divergences.
 
-    Where a class of pairs stands behind one profile, their divergences can be smaller than the profile's.
+    If one profile represents a class of pairs, their divergences can be smaller than those of the profile.
     """
 
     BOUND = 0  # upper bounds, which may be smaller than the pair's own
     EXACT = 1  # the numbers themselves, of the pair or of the worst of a class of pairs
-    OWN = 2  # of this pair, or of one that spends no less: converting them never beats composing the pair
+    OWN = 2  # pair itself, or one that spends no less: converting its moments is never better than composing the pair
     EXACT_AND_OWN = 3
 
 
@@ -90,16 +90,16 @@ _P = TypeVar("_P", bound="Pair")
 
 
 class Pair(ABC):
-    """Two distributions P and Q that stand for any two neighbouring datasets.
+    """A dominating pair: two distributions P and Q that are at least as distinguishable as any neighbours' outputs.
 
-    What a pair says of itself is abstract wherever a default would be a guess. A default claims nothing: no part, no
-    cost, no pair for several records.
+    A property of a pair is abstract wherever a default would be a guess. A default claims nothing: no part, no cost, no
+    pair for several records.
 
     Attributes:
         grows_with: The fields of which the pair spends more, the larger they are (``pairs.md``, section 7).
-        claims: How much is claimed of ``log_moment``, where that does not depend on the fields.
-        gathers: Whether, of equal blocks, one that holds all records of a group is the dearest: proven in ``pairs.md``,
-            section 6.
+        claims: The claims on ``log_moment``, if they do not depend on the fields.
+        gathers: Whether, of equal blocks, one that holds all records of a group spends the most: proven in
+            ``pairs.md``, section 6.
         enlarges_exactly: Whether what is proven for several records is attained.
     """
 
@@ -188,7 +188,7 @@ class Pair(ABC):
 
     @property
     def participation(self) -> Draws:
-        """How often the record takes part."""
+        """The number of participations of the record."""
         return Draws(Fraction(1))
 
     @property
@@ -228,7 +228,7 @@ class Pair(ABC):
         """Symmetric pairs without secret draws that dominate it together; None where none are proven."""
 
     def attack(self, direction: Direction) -> Pair | None:
-        """What a replaced record attains where all others act like those in their places; None: the same."""
+        """Return the pair that a replaced record attains if all others act like those in their places."""
         return None
 
     # --- its costs
@@ -274,7 +274,7 @@ class Pair(ABC):
 
     @property
     def moments(self) -> Moments:
-        """How much is claimed of ``log_moment``."""
+        """The claims on ``log_moment``."""
         return self.claims
 
     @property
@@ -328,7 +328,7 @@ class Pair(ABC):
         return Fraction(1)
 
     def lost_bits(self, order: Fraction) -> int:
-        """How many bits E_Q (dP/dQ)^λ hides next to 1, where that is known beforehand; a hint, which proves nothing."""
+        """Estimate the bits of E_Q (dP/dQ)^λ that are lost next to 1; a hint, which proves nothing."""
         return hidden_bits(order, Fraction(1), Fraction(1))
 
 

@@ -32,15 +32,15 @@ Entry = tuple[int, Fraction, Fraction, int]  # others drawn; then a share, the p
 _LEANS = tuple(Fraction(k, 20) for k in (0, 2, 3, 4, 5, 6, 7, 9, 12, 16, 20))
 _FEW, _ORDERS = 4, (2, 3, 4, 5, 6, 8, 12, 20)
 _LOOKED_AT = math.log(1e6)  # 1/δ
-_WIDTH, _REACH = 1 / 12, 6.0  # of a cell, and beyond the means, in deviations
+_WIDTH, _REACH = 1 / 12, 6.0  # width of a cell, and reach beyond the means, in standard deviations
 _MOST_ALONG, _MOST_ACROSS = 800, 80  # cells
 _SPREAD, _NEGLIGIBLE = 7.0, 1e-32  # how far sample sizes reach, in deviations; a probability that is left out
-_STEP, _NEAR, _LEAST = 0.02, 0.05, 1e-13  # of groups: steps of asinh(loss / near), least mass
+_STEP, _NEAR, _LEAST = 0.02, 0.05, 1e-13  # groups: steps of asinh(loss / near), least mass
 
 
 @lru_cache(maxsize=64)
 def best_crowd(pair: CrowdedGaussians, plain: float, count: int = 1) -> CrowdedGaussians | None:
-    """The pair with the best of some leans for so many releases; None where it promises less than ``plain``, by χ².
+    """Return the pair with the best of some leans for ``count`` releases; None if its χ² is below that of ``plain``.
 
     The best few by χ² are compared by what their divergences of larger orders make of the whole run, in floating point.
     """
@@ -53,7 +53,7 @@ def best_crowd(pair: CrowdedGaussians, plain: float, count: int = 1) -> CrowdedG
 
 
 def _spent(p: Floats, q: Floats, count: int) -> float:
-    """Roughly the ε of so many releases at a δ of 1e-6, by Rényi divergences."""
+    """Estimate ε at δ = 1e-6 of ``count`` releases, by Rényi divergences."""
     return min((count * _log_moment(p, q, order) + _LOOKED_AT) / (order - 1) for order in _ORDERS)
 
 
@@ -72,14 +72,14 @@ def _whole(number: Fraction) -> int:
 def crowded_masses(pair: CrowdedGaussians) -> list[tuple[arb, arb]]:
     """P- and Q-mass of each group of cells, for the record in the first dataset; at the working precision."""
     chances = _chances(pair)
-    rest = arb(0).union(1 - sum(chances.values(), arb(0)))  # of sizes left out: where they lie is not said
+    rest = arb(0).union(1 - sum(chances.values(), arb(0)))  # the mass of omitted sizes, wherever they lie
     along, across = _edges(pair)
     deviation, part = _ball(pair.variance).sqrt(), (1 - _ball(pair.lean) ** 2).sqrt()
     unit = math.lcm(pair.lean.denominator, *(edge.denominator for edge in along))  # distances are multiples of 1/unit
     places = [_whole(edge * unit) for edge in along]
 
     @cache
-    def tail(distance: int) -> arb:  # the same distances occur again and again
+    def tail(distance: int) -> arb:  # cached: the same distances occur often
         return upper_tail(_ball(Fraction(distance, unit)) / deviation)
 
     def cells(mean: Fraction) -> list[arb]:
@@ -126,7 +126,7 @@ def _both(pair: CrowdedGaussians) -> tuple[list[Entry], list[Entry]]:
 
 
 def _entries(pair: CrowdedGaussians, drawn: int, along: Fraction, side: int) -> Iterator[Entry]:
-    """Where the sum lies if a record with that part along the crowd is in its place."""
+    """Yield the positions of the sum if a record with that part along the crowd is in its place."""
     rate, most = pair.sample_rate, pair.most
     kept = rate if drawn < most else rate * Fraction(most, drawn + 1)
     yield drawn, 1 - kept, Fraction(min(drawn, most)), 0
@@ -161,7 +161,7 @@ def _rough_chances(pair: CrowdedGaussians) -> Floats:
 
 
 def _edges(pair: CrowdedGaussians) -> tuple[list[Fraction], list[Fraction]]:
-    """Where cells end along the crowd and across it."""
+    """Return the boundaries of cells along the crowd and across it."""
     rate, n = float(pair.sample_rate), pair.size - 1
     low = max(0, math.floor(n * rate - _SPREAD * math.sqrt(n * rate * (1 - rate))))
     reach = math.ceil(_REACH * math.sqrt(pair.variance))

@@ -180,11 +180,11 @@ class TaggedGaussians(SymmetricPair):
         return ((ShiftedGaussians(max(squared for squared, _ in self.atoms)), 1),)
 
     def zcdp_rho(self) -> Fraction:
-        """That of the largest shift: the tag may always show it."""
+        """Return the ρ of the largest shift: the tag may always show it."""
         return self.atoms[-1][0] / 2
 
     def closed_log_moment(self, order: arb) -> arb:
-        """Of the mean of the shifts' moments."""
+        """Return the logarithm of the mean of the moments of the shifts."""
         k = order - 1
         terms = (ball(weight) * (order * k * ball(squared) / 2).expm1() for squared, weight in self.atoms)
         return sum(terms, arb(0)).log1p()
@@ -241,7 +241,7 @@ class SampledGaussians(DirectedPair):
         return "pairs.md, section 5, add or remove one (Zhu, Dong & Wang 2022)"
 
     def distribution(self) -> LossDistribution:
-        """By the general mixture, or (replace) by its threshold on x."""
+        """Return the distribution by the general mixture, or (replace) by its threshold on x."""
         if self.direction is not Direction.REPLACE:
             rate, base = ball(self.sample_rate), ShiftedGaussians(1 / self.variance).distribution()
             law = mixture([rate], [base], plain_sums([rate], [base]), arb(0), rate, 1)
@@ -288,11 +288,11 @@ class SampledGaussians(DirectedPair):
         return float(self.sample_rate) ** 2 * math.expm1(min(1 / float(self.variance), MOST_EXPONENT))
 
     def zcdp_rho(self) -> Fraction:
-        """That of the full batch: a sample gains nothing at large orders."""
+        """Return the ρ of the full batch: a sample has no gain at large orders."""
         return (4 if self.direction is Direction.REPLACE else 1) / (2 * self.variance)
 
     def lost_bits(self, order: Fraction) -> int:
-        """By the rate and the variance."""
+        """Estimate the lost bits by the rate and the variance."""
         return hidden_bits(order, self.sample_rate, self.variance)
 
     def log_moment(self, order: Fraction) -> arb:
@@ -302,18 +302,18 @@ class SampledGaussians(DirectedPair):
 
     @property
     def add_spends_less(self) -> bool:
-        """Also for add: the lemma on reversal."""
+        """Return True, also for add, by the lemma on reversal."""
         return self.direction is Direction.ADD or self.mirrored() == self
 
     def expectation(self, f: Weighing) -> arb:
-        """That of the full batch with another function, or (replace) an integral of its own."""
+        """Return the expectation of the full batch with another function, or (replace) a separate integral."""
         if self.direction is Direction.REPLACE:
             return self._expectation_when_replaced(f)
         base = ShiftedGaussians(1 / self.variance)
         return base.expectation(through_sample(f, self.direction, ball(self.sample_rate)))
 
     def _expectation_when_replaced(self, f: Weighing) -> arb:
-        """In t = x/z: Q-density φ A(-t), ratio A(t)/A(-t), A(t) = 1-q + q e^(t/z - 1/2z²); r = 1 at t = 0."""
+        """Integrate in t = x/z: Q-density φ A(-t), ratio A(t)/A(-t), A(t) = 1-q + q e^(t/z - 1/2z²); r = 1 at t = 0."""
         q, v = ball(self.sample_rate), ball(self.variance)
         z = v.sqrt()
 
@@ -343,7 +343,7 @@ class SampledGaussians(DirectedPair):
         return bulk + up_to(tails)
 
     def closed_delta(self, epsilon: Fraction) -> arb:
-        """By the threshold on x (``pairs.md``, section 5)."""
+        """Return δ by the threshold on x (``pairs.md``, section 5)."""
         if self.sample_rate == 1:
             return delta_at(self.dominating_shift, epsilon)
         return sampled_delta(self.direction, self.sample_rate, self.variance, epsilon)

@@ -44,9 +44,9 @@ from dpbounds.privacy.pairs.losses import (
 from dpbounds.privacy.pairs.sampled import Sampled
 from dpbounds.privacy.proofs import Declined
 
-_SPARE_BITS = 24  # of the working precision, that a place need not have
+_SPARE_BITS = 24  # bits of the working precision that a place does not need
 _ROOT_STEPS = 40
-_TERM_BITS = 48  # of a term, beyond what its weight makes visible
+_TERM_BITS = 48  # bits of a term, beyond those that its weight makes visible
 _MOST_LOG = 600.0
 
 
@@ -67,7 +67,7 @@ class GaussianDraws(Pair):
         return self.draws.rate, self.squared_shift
 
     def with_costs(self, costs: Costs) -> Pair:
-        """As often drawn at another rate, with another shift."""
+        """Return the pair with another rate of draws, and another shift."""
         rate, squared = costs
         return changed(self, draws=replace(self.draws, rate=rate), squared_shift=squared)
 
@@ -108,7 +108,7 @@ class DrawnGaussians(GaussianDraws, DirectedPair):
         )
 
     def distribution(self) -> LossDistribution:
-        """By the x at which the loss takes a value: it increases in x."""
+        """Return the distribution by the x at which the loss takes a value: it increases in x."""
         import numpy as np
 
         from dpbounds.privacy.pairs.gaussian_sums import Places, RatioSum, Weights, tails_growing, tails_shrinking
@@ -173,8 +173,8 @@ class DrawnGaussians(GaussianDraws, DirectedPair):
 class ReplacedGaussians(GaussianDraws, SymmetricPair):
     """Gaussian noise, a record that is drawn k ~ ``draws`` times is replaced; s² = ``squared_shift`` for one link.
 
-    With F̄ the tail of N(0, 1): H_α = sup_t Σ_k p_k max_{t-ks<=y<=t} (F̄(y) - α F̄(y+ks)) for α >= 1, mirrored below. How
-    often it was drawn is not revealed, as it is by ``Sampled``. Derived in ``sampling.md``, section 6.
+    With F̄ the tail of N(0, 1): H_α = sup_t Σ_k p_k max_{t-ks<=y<=t} (F̄(y) - α F̄(y+ks)) for α >= 1, mirrored below.
+    How often it was drawn is not revealed, as it is by ``Sampled``. Derived in ``sampling.md``, section 6.
     """
 
     draws: Draws
@@ -191,7 +191,7 @@ class ReplacedGaussians(GaussianDraws, SymmetricPair):
         )
 
     def distribution(self) -> LossDistribution:
-        """By the t of the supremum."""
+        """Return the distribution by the t of the supremum."""
         absent = (self.draws.slots * (-ball(self.draws.rate)).log1p()).exp()
         return _replaced(absent, *counts_of(self.draws), ball(self.squared_shift).sqrt())
 
@@ -200,7 +200,7 @@ class ReplacedGaussians(GaussianDraws, SymmetricPair):
         return unbounded()
 
     def log_moment(self, order: Fraction) -> arb:
-        """As if the number of draws were revealed."""
+        """Return the moment of the pair in which the number of draws is revealed."""
         return Sampled(Direction.REPLACE, self.draws, ShiftedGaussians(self.squared_shift)).log_moment(order)
 
     def attack(self, direction: Direction) -> Pair:
@@ -210,7 +210,7 @@ class ReplacedGaussians(GaussianDraws, SymmetricPair):
 
 @dataclass(frozen=True, slots=True)
 class ReplacedGroup(SymmetricPair):
-    """The same for a group in a batch of a fixed size, which holds j of it with the j-th of ``chances``.
+    """A replaced group in a fixed-size batch, which holds j of its records with the j-th of ``chances``.
 
     They sum to 1. Derived in ``groups.md``.
     """
@@ -230,7 +230,7 @@ class ReplacedGroup(SymmetricPair):
         )
 
     def distribution(self) -> LossDistribution:
-        """By the t of the supremum."""
+        """Return the distribution by the t of the supremum."""
         absent, *weights = map(ball, self.chances)
         return _replaced(absent, weights, arb(0), ball(self.squared_shift).sqrt())
 
@@ -240,24 +240,24 @@ class ReplacedGroup(SymmetricPair):
 
     @property
     def tagged(self) -> TaggedGaussians:
-        """How many it holds is known: which spends no less."""
+        """Return the pair in which the number of group members is known, which spends no less."""
         return TaggedGaussians(tuple((j**2 * self.squared_shift, chance) for j, chance in enumerate(self.chances)))
 
     def revealed(self) -> Product | None:
-        """All of the group in the batch."""
+        """Return the pair with all of the group in the batch."""
         return ((ShiftedGaussians((len(self.chances) - 1) ** 2 * self.squared_shift), 1),)
 
     def log_moment(self, order: Fraction) -> arb:
-        """As if it were known how many the batch holds."""
+        """Return the moment of the pair in which the number of group members in the batch is revealed."""
         return self.tagged.log_moment(order)
 
     def attack(self, direction: Direction) -> Pair:
-        """As many of the group in the batch, against none."""
+        """Return the attack: all members of the group in the batch against none."""
         return mixed(direction, self.chances, self.squared_shift)
 
 
 def _replaced(absent: arb, weights: Sequence[arb], rest: arb, shift: arb) -> LossDistribution:
-    """What lies above a loss is seen where a sum that grows with t reaches (α-1) p_0 (``sampling.md``, section 6).
+    """Return the distribution of losses where a sum that grows with t reaches (α-1) p_0 (``sampling.md``, section 6).
 
     Args:
         absent: p_0.

@@ -25,7 +25,7 @@ from dpbounds.privacy.pairs.losses import (
 )
 from dpbounds.privacy.proofs import Declined
 
-_MOST_STEPS, _ROOT_BITS, _ROUGH_STEPS = 400, 12, 100  # of Newton's method
+_MOST_STEPS, _ROOT_BITS, _ROUGH_STEPS = 400, 12, 100  # steps of Newton's method, bits of a root, steps of a rough root
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class MixedGaussians(DirectedPair):
         return f"{first} against {second}"
 
     def distribution(self) -> LossDistribution:
-        """By the x at which the loss takes a value: it increases in x."""
+        """Return the distribution by the x at which the loss takes a value: it increases in x."""
         direction, parts = self.direction, self.parts
         shifts = [ball(squared).sqrt() for squared, _ in parts]
         chances = [ball(chance) for _, chance in parts]
@@ -106,13 +106,13 @@ class MixedGaussians(DirectedPair):
         return one_shift(self.direction, max(squared for squared, _ in self.parts))
 
     def zcdp_rho(self) -> Fraction:
-        """That of the largest shift."""
+        """Return the ρ of the largest shift."""
         largest = max(squared for squared, _ in self.parts)
         return ShiftedGaussians(4 * largest if self.direction is Direction.REPLACE else largest).zcdp_rho()
 
 
 def mixed(direction: Direction, chances: Sequence[Fraction], squared_shift: Fraction) -> Pair:
-    """With the j-th probability j of a group's records take part, and move the sum by j shifts."""
+    """Return the pair in which j records of a group take part with the j-th probability, for j shifts of the sum."""
     if len(chances) == 2:
         return SampledGaussians(direction, chances[1], 1 / squared_shift)
     return MixedGaussians(direction, tuple((j**2 * squared_shift, chance) for j, chance in enumerate(chances)))

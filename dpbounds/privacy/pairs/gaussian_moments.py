@@ -28,7 +28,7 @@ from dpbounds.privacy.pairs.weighing import (
     visible_terms,
 )
 
-_MOST_NODES_PER_BIT = 1_000  # of precision
+_MOST_NODES_PER_BIT = 1_000  # nodes per bit of precision
 
 
 # --- Gaussians on a Poisson sample: trapezoidal sums ------------------------------------------------------------------

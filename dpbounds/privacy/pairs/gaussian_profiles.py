@@ -137,7 +137,7 @@ def tail(x: arb) -> arb:
 
 
 def log_tail(x: arb) -> arb:
-    """Log Q(x), also where Q(x) is too small to be told from 0."""
+    """Return log Q(x), also if Q(x) is too small to be distinguished from 0."""
     if _is_far(x):
         return -x * x / 2 - (2 * arb.pi()).log() / 2 + _far_ratio(x).log()
     return tail(x).log()

@@ -21,11 +21,11 @@ from dpbounds.privacy.pairs.losses import Sums, upper_tail
 
 Floats = NDArray[np.float64]
 
-_SPARE_BITS = 16  # of the working precision: relative width at which the rest of a sum is enclosed as a whole
+_SPARE_BITS = 16  # bits of the working precision: relative width at which the rest of a sum is enclosed as a whole
 _GRAIN = 32  # bits by which precisions of terms differ
 _NEWTON_STEPS, _ROUGH_BITS = 12, 40
 _ROOT_TWO = math.sqrt(2)
-_LEAST_LOG, _FARTHEST = -1e300, 1e140  # of no mass; as a place: what is squared stays finite
+_LEAST_LOG, _FARTHEST = -1e300, 1e140  # logarithm of no mass; farthest place, whose square is still finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def _logs(masses: Sequence[arb]) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where tails are taken: x_j as balls (j = 0, ..., n-1, at whatever working precision), and near them as floats.
+    """Places where tails are evaluated: x_j as balls (j = 0, ..., n-1, at any working precision), and nearby floats.
 
     Attributes:
         at: j -> x_j.

@@ -116,7 +116,7 @@ class BoundedRangeProfile(PublicPair):
         return (whole / (order * one)).log() + k * y.log()
 
     def log_moment_on_samples(self, direction: Direction, draws: Draws, order: arb) -> arb | None:
-        """Where a record comes or goes, each number of draws at its own worst two-point pair."""
+        """Bound the moment where a record is added or removed: each number of draws at its own worst two-point pair."""
         if direction is Direction.REPLACE:
             return None
         eta = drawn_at_all(draws)
@@ -190,7 +190,7 @@ class RenyiProfile(PublicPair):
         return Fraction(1) if self.rho is None else 1 / self.rho
 
     def log_moment(self, order: Fraction) -> arb:
-        """That of the curve, which is smaller than that of the profile."""
+        """Return the moment of the curve, which is smaller than that of the profile."""
         return _from_curve(self, order)
 
     def closed_log_moment(self, order: arb) -> arb:
@@ -255,7 +255,7 @@ class TwoGuarantees(SymmetricPair):
         return self.replaced.revealed()
 
     def zcdp_rho(self) -> Fraction:
-        """That of the full batch."""
+        """Return the ρ of the full batch."""
         return self.replaced.zcdp_rho()
 
     def log_moment(self, order: Fraction) -> arb:

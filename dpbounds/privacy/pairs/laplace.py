@@ -69,12 +69,12 @@ class ShiftedLaplaces(PublicPair):
         return rounded_up(lambda: ball(self.shift) + (-ball(self.shift)).expm1())
 
     def closed_log_moment(self, order: arb) -> arb:
-        """Of (λ e^((λ-1)s) + (λ-1) e^(-λs)) / (2λ-1)."""
+        """Return the logarithm of (λ e^((λ-1)s) + (λ-1) e^(-λs)) / (2λ-1)."""
         k, s = order - 1, ball(self.shift)
         return ((order * (k * s).exp() + k * (-order * s).exp()) / (order + k)).log()
 
     def expectation(self, f: Weighing) -> arb:
-        """Both ends, and an integral over 0 < x < s, where L = 2x - s."""
+        """Return the mass at both extreme losses, and an integral over 0 < x < s, where L = 2x - s."""
         shift = ball(self.shift)
 
         def weighed(branch: Branch) -> Branch:
@@ -143,7 +143,7 @@ class SampledLaplaces(SymmetricPair):
         return ((ShiftedLaplaces(2 * self.shift), 1),)
 
     def zcdp_rho(self) -> Fraction:
-        """That of the full batch."""
+        """Return the ρ of the full batch."""
         return ShiftedLaplaces(2 * self.shift).zcdp_rho()
 
     def log_moment(self, order: Fraction) -> arb:
@@ -151,7 +151,7 @@ class SampledLaplaces(SymmetricPair):
         return integrated(self, ball(order))
 
     def expectation(self, f: Weighing) -> arb:
-        """Both ends, and an integral over 0 < |x| < s.
+        """Return the mass at both extreme losses, and an integral over 0 < |x| < s.
 
         Right of 0 dP/dQ = (1-q + q e^(2x-s)) / c with c = 1-q + q e^-s, left of it its mirror.
         """

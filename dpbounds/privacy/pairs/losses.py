@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 
 Masses = tuple[arb, arb]  # P-mass and Q-mass
 
-ROUNDING_PRECISION = 160  # of a rational number that is rounded up
-NEGLIGIBLE_BITS = 640  # of a probability, also where few digits are asked for: what is seen then still reaches far out
-NEGLIGIBLE_LOG = -800  # of H_α: what lies beyond counts as infinite loss
+ROUNDING_PRECISION = 160  # bits at which a rational number is rounded up
+# bits of a negligible probability, also if few digits are wanted: losses then still reach far out
+NEGLIGIBLE_BITS = 640
+NEGLIGIBLE_LOG = -800  # log H_α below which loss counts as infinite
 _ENVELOPE_POINTS = 800
 
 
@@ -115,7 +116,7 @@ def ball(number: Fraction | int) -> arb:
 
 
 def rounded_up(value: Callable[[], arb]) -> Fraction:
-    """The upper end of a ball, at a precision that is enough for a rational number to be published."""
+    """Return an upper bound of a ball, at a precision that suffices for a rational number to be published."""
     with working(ROUNDING_PRECISION):
         return ball_end(value(), "up")
 
@@ -397,7 +398,7 @@ def tagged_apart(firsts: Sequence[arb], seconds: Sequence[arb], laws: Sequence[L
 
 
 def _extreme(ends: Sequence[arb | None], choose: Callable[[arb, arb], arb]) -> arb | None:
-    """Where several distributions end; None where one of them does not, or there is none."""
+    """Return the extreme loss of several distributions; None if one of them is unbounded, or there is none."""
     known = [end for end in ends if end is not None]
     return reduce(choose, known) if known and len(known) == len(ends) else None
 
@@ -466,8 +467,8 @@ class ProfileBound:
     """An upper bound f on a profile: H_α <= f(log α) for α >= 1.
 
     Attributes:
-        value: f, as a ball whose upper end counts.
-        reach: From this loss on nothing is gained by looking further.
+        value: f, as a ball whose upper endpoint counts.
+        reach: Larger losses do not improve the bound.
         backwards: The same for the profile of the reversal; None where that is the same.
     """
 

@@ -104,7 +104,7 @@ class TwoResponses(AtomicPair, PublicPair):
         return Responses(2 * k * self.epsilon)
 
     def zcdp_rho(self) -> Fraction:
-        """That of a response with 2ε, which dominates it."""
+        """Return the ρ of a response with 2ε, which dominates it."""
         return Responses(2 * self.epsilon).zcdp_rho()
 
 
@@ -141,7 +141,7 @@ class FourPoints(AtomicPair, PublicPair):
         return FourPoints(k * self.epsilon, min(Fraction(1), _grown(self.delta, self.epsilon, k)))
 
     def zcdp_rho(self) -> Fraction:
-        """That of a randomised response at δ = 0; else none."""
+        """Return the ρ of a randomised response at δ = 0; else None."""
         return Responses(self.epsilon).zcdp_rho() if self.delta == 0 else Pair.zcdp_rho(self)
 
 
@@ -201,7 +201,7 @@ class Discrete(Pair):
     proof = "sampling.md"
 
     def __hash__(self) -> int:
-        """Of few points: there may be thousands, and every look into a cache asks."""
+        """Hash a few points only: there may be thousands, and every look-up in a cache hashes."""
         return hash((len(self.points), self.points[:1], self.points[-1:], self.infinite))
 
     def in_words(self, write: Writer) -> str:

@@ -80,7 +80,7 @@ class OnDraws(DirectedPair):
         return self.draws.rate, *(self.base.costs() or ())
 
     def with_costs(self, costs: Costs) -> Pair:
-        """As often drawn at another rate, and the base at other costs."""
+        """Return the pair with another rate of draws, and the base with other costs."""
         rate, *others = costs
         base = self.base.with_costs(tuple(others)) if others else self.base
         return changed(self, draws=replace(self.draws, rate=rate), base=base)
@@ -90,13 +90,13 @@ class OnDraws(DirectedPair):
         return rough_variance_of_draws(self.draws, self.base.rough_variance())
 
     def zcdp_rho(self) -> Fraction:
-        """That of the base, for at most one draw: a sample gains nothing at large orders."""
+        """Return the ρ of the base, for at most one draw: a sample has no gain at large orders."""
         if self.draws.slots > 1:
             return Pair.zcdp_rho(self)
         return (self.base.mirrored() if self.direction is Direction.ADD else self.base).zcdp_rho()
 
     def lost_bits(self, order: Fraction) -> int:
-        """By the rate and the noise of the base."""
+        """Estimate the lost bits by the rate and the noise of the base."""
         return hidden_bits(order, min(Fraction(1), self.draws.rate * self.draws.slots), self.base.spread)
 
     @property
@@ -165,7 +165,7 @@ class Sampled(OnDraws):
         return self.base.atom_count
 
     def log_moment(self, order: Fraction) -> arb:
-        """By the base's own proof for samples, by an integral, or by a bound from the base's moments."""
+        """Return the moment by the base's proof for samples, by an integral, or by a bound from its moments."""
         if self.draws.rate == 1:
             whole = self.base.enlarged(self.draws.slots)
             return (whole.mirrored() if self.direction is Direction.ADD else whole).log_moment(order)
@@ -178,19 +178,19 @@ class Sampled(OnDraws):
 
     @property
     def moments(self) -> Moments:
-        """Of the pair, or of the worst of a class of pairs, where the base has an integral."""
+        """Kind of the moments: of the pair, or of the worst of a class of pairs, if the base has an integral."""
         return self.base.moments | Moments.EXACT if self.base.has_integral else Moments.BOUND
 
     @property
     def add_spends_less(self) -> bool:
-        """Also for add, where the base is symmetric: the lemma on reversal."""
+        """Return whether add spends less, also for a symmetric base, by the lemma on reversal."""
         if self.direction is Direction.ADD:
             return self.base.is_known and self.base.mirrored() == self.base
         return self.mirrored() == self
 
     @property
     def has_integral(self) -> bool:
-        """That of the base, but for several draws of what is a sample itself."""
+        """Whether the base has an integral; not for several draws of a sample."""
         nested = isinstance(self.base, Sampled | SampledGaussians)
         return self.base.has_integral and (self.draws.slots == 1 or not nested)
 
@@ -244,7 +244,7 @@ class Diluted(Pair):
         return f"[{base}] with probability {rate}, else nothing; which of the two is known"
 
     def distribution(self) -> LossDistribution:
-        """That of the base with all masses times the rate, and the rest of both distributions at loss 0."""
+        """Return the distribution of the base with all masses times the rate, and the other mass at loss 0."""
         return diluted(ball(self.rate), self.base.distribution())
 
     def largest_loss(self) -> LargestLoss:
@@ -274,7 +274,7 @@ class Diluted(Pair):
         return Diluted(rate, self.base.with_costs(tuple(others)) if others else self.base)
 
     def zcdp_rho(self) -> Fraction:
-        """That of the base: nothing is gained at large orders."""
+        """Return the ρ of the base: there is no gain at large orders."""
         return self.base.zcdp_rho()
 
     def log_moment(self, order: Fraction) -> arb:
@@ -327,11 +327,11 @@ class Combined(Pair):
         return sum_of_losses((pair.largest_loss(), count) for pair, count in self.product)
 
     def mirrored(self) -> Pair:
-        """Each pair mirrored."""
+        """Return the product of the mirrored pairs."""
         return Combined(tuple((pair.mirrored(), count) for pair, count in self.product))
 
     def revealed(self) -> Product | None:
-        """All of its pairs together."""
+        """Return the composition of all pairs."""
         return revealed(self.product)
 
     def zcdp_rho(self) -> Fraction:
@@ -350,5 +350,5 @@ class Combined(Pair):
 
     @property
     def is_known(self) -> bool:
-        """Where all its pairs are."""
+        """Whether all pairs are known."""
         return all(pair.is_known for pair, _ in self.product)

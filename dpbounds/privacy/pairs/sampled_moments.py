@@ -23,7 +23,8 @@ from dpbounds.privacy.pairs.weighing import INFINITY, draw_masses, drawn_at_all,
 
 AtInteger = Callable[[int], arb]  # n -> log E_Q r^n, or an upper bound, or infinity
 
-_MOST_TERMS = 2048  # of a sum over the integer orders of a curve; beyond that order, what sampling gains is not used
+# terms of a sum over the integer orders of a curve; beyond that order, the gain of sampling is not used
+_MOST_TERMS = 2048
 _MOST_CELLS = 4_000
 
 
@@ -180,7 +181,7 @@ def ternary_sum(q: arb, present: AtInteger, replaced: AtInteger, n: int) -> arb:
 
 
 def from_integers(bound: AtInteger, order: Fraction) -> arb:
-    """As ``_at_integers``, and below 2 by D_λ <= D_2."""
+    """Interpolate between integer orders, as ``_at_integers``; below 2 by D_λ <= D_2."""
     return least([ball(order - 1) * bound(2)]) if order <= 2 else _at_integers(bound, order)
 
 

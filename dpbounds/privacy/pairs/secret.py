@@ -60,7 +60,7 @@ class ShuffledBatches(DirectedPair):
         return f"[{self.base.in_words(write)}] in one of {self.batches} shuffled batches, which one being secret"
 
     def distribution(self) -> LossDistribution:
-        """That of the base, which dominates it."""
+        """Return the distribution of the base, which dominates it."""
         return self.base.distribution()
 
     def largest_loss(self) -> LargestLoss:
@@ -72,11 +72,11 @@ class ShuffledBatches(DirectedPair):
         return ((self.base, 1),)
 
     def zcdp_rho(self) -> Fraction:
-        """That of the base."""
+        """Return the ρ of the base."""
         return self.base.zcdp_rho()
 
     def log_moment(self, order: Fraction) -> arb:
-        """That of the base."""
+        """Return the moment of the base."""
         return self.base.log_moment(order)
 
 
@@ -96,12 +96,12 @@ class SecretSteps(DirectedPair):
     @property
     @abstractmethod
     def places(self) -> int:
-        """How many steps a record may be in."""
+        """The number of steps in which a record may be."""
 
     @property
     @abstractmethod
     def times(self) -> int:
-        """How many of them it is in."""
+        """The number of steps in which it is."""
 
     @property
     @abstractmethod
@@ -110,11 +110,11 @@ class SecretSteps(DirectedPair):
 
     @abstractmethod
     def bin_published(self) -> Pair | None:
-        """What dominates as if the record's step were published; None where nothing is proven (``proof.md``, 9)."""
+        """Return a dominating pair for a published step of the record; None if none is proven (``proof.md``, 9)."""
 
     @abstractmethod
     def one_step_seen(self) -> Pair | None:
-        """What whoever looks at one of the dearest steps alone sees, where noise is Gaussian; else None."""
+        """Return the view of one of the most expensive steps alone, for Gaussian noise; else None."""
 
     def resolved(self, as_one: Callable[[Product], Pair]) -> Pair:
         """The pair itself: combinations are steps of their own kind in ``routes/allocation``."""
@@ -136,7 +136,7 @@ class SecretSteps(DirectedPair):
 
 @dataclass(frozen=True, slots=True)
 class Allocated(SecretSteps):
-    """Of ``bins`` steps the record is in one, drawn uniformly and in secret.
+    """Random allocation: the record is in one of ``bins`` steps, drawn uniformly and in secret.
 
     ``shares`` says how many of the steps have which pair (P: the record is in it; Q: it is not); steps that are in none
     of them are not run. With X_i independent copies of their likelihood ratios and f steps run, the ratio of the whole
@@ -193,7 +193,7 @@ class Allocated(SecretSteps):
         return mean.log() if remove else -mean.log()
 
     def revealed(self) -> Product | None:
-        """The dearest step; where a record is replaced, it moves one step and the other record another."""
+        """Return the most expensive step; under replace-one, the record moves one step and its replacement another."""
         found = dearest([base.revealed() for base, _ in self.shares])
         return along(found, 2 if self.direction is Direction.REPLACE else 1)
 
@@ -209,14 +209,14 @@ class Allocated(SecretSteps):
         return found if len(found) == len(self.shares) else ()
 
     def bin_published(self) -> Pair | None:
-        """The dearest step; where a record is replaced, two of them that are alike, or one in which both may be."""
+        """Return the most expensive step; under replace-one, two equal steps, or one in which both records may be."""
         if not self.shifts:
             return None
         in_two = self.direction is Direction.REPLACE
         return ShiftedGaussians(max(squared * (1 if not in_two else 2 if n > 1 else 4) for squared, n in self.shifts))
 
     def one_step_seen(self) -> Pair | None:
-        """One of the dearest steps, in which the record is seldom."""
+        """Return one of the most expensive steps, in which the record is seldom."""
         if not self.shifts:
             return None
         largest = max(squared for squared, _ in self.shifts)
@@ -235,7 +235,7 @@ class Allocated(SecretSteps):
 
 @dataclass(frozen=True, slots=True)
 class AllocatedTo(SecretSteps):
-    """Of ``steps`` steps the record is in ``participations``, a uniformly random set: attained, an attack.
+    """Random allocation of a record to ``participations`` of ``steps`` steps: the pair that a known attack attains.
 
     R = e_k(X_1, ..., X_t) / C(t, k), with e_k the elementary symmetric polynomial. Used from below only: what is proven
     from above is a product of ``Allocated`` (``allocation.md``, section 4).

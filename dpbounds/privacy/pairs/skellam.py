@@ -18,7 +18,7 @@ from dpbounds.privacy.pairs.weighing import up_to
 from dpbounds.privacy.pairs.whole_numbers import shifted_losses
 from dpbounds.privacy.proofs import Declined
 
-_MOST_WHOLE_NUMBERS = 40_000  # of which a distribution is made: a tenth of a second
+_MOST_WHOLE_NUMBERS = 40_000  # whole numbers of a distribution: takes a tenth of a second
 _FARTHEST, _DEVIATIONS = 25_000, 80  # whole numbers from 0, and standard deviations, beyond which nothing is looked at
 _HALF = Fraction(1, 2)
 
@@ -61,7 +61,7 @@ class ShiftedSkellams(PublicPair):
         return ShiftedSkellams(1 / costs[0], self.distance, self.scalar)
 
     def rough_variance(self) -> float:
-        """That of the continuous Gaussian."""
+        """Return the variance of the continuous Gaussian."""
         return float(self.distance**2 / self.variance)
 
     def _enlarged(self, k: int) -> Pair | None:
@@ -97,7 +97,7 @@ class ShiftedSkellams(PublicPair):
 
 
 def skellam_masses(variance: Fraction, further: int = 0) -> tuple[list[arb], arb]:
-    """P(X = 0), ..., P(X = R) of Skellam noise, as far as they matter and so much further; a bound on P(X > R).
+    """P(X = 0), ..., P(X = R) of Skellam noise, as far as they matter and ``further``; a bound on P(X > R).
 
     From two Bessel functions down, by I_(k-1) = I_(k+1) + (k/μ) I_k, a sum of positive terms. The ratio of neighbouring
     masses falls, so that beyond R they are below a geometric series (``skellam.md``, section 3).

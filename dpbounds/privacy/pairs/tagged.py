@@ -99,7 +99,7 @@ class Tagged(Pair):
         return Tagged(swapped_parts, tuple(weight for weight, _ in self.parts) if self.others else (), alike)
 
     def revealed(self) -> Product | None:
-        """The dearest part, where one is."""
+        """Return the most expensive part, if there is one."""
         if not self.others:
             return dearest([part.revealed() for _, part in self.parts])
         return None if self.alike is None else self.alike.revealed()
@@ -115,7 +115,7 @@ class Tagged(Pair):
         return max(part.lost_bits(order) for _, part in self.parts)
 
     def log_moment(self, order: Fraction) -> arb:
-        """Of the mean of the parts' moments.
+        """Return the logarithm of the mean of the moments of the parts.
 
         Where the weights differ, Σ w^λ v^(1-λ) e^moment - Σ v, as all v add up to 1.
         """
@@ -133,7 +133,7 @@ class Tagged(Pair):
 
     @property
     def moments(self) -> Moments:
-        """What is claimed of those of all parts."""
+        """Claims that hold for the moments of all parts."""
         return reduce(and_, (part.moments for _, part in self.parts))
 
 

@@ -1,4 +1,4 @@
-"""How often a Poisson sample is cut to a largest size, and which sizes of datasets are taken together.
+"""The probability of truncation of a Poisson sample, and ranges of dataset sizes.
 
 Everything is rounded to the side on which the pairs of ``truncated.md`` still dominate (or, for ``least_rate``, are
 still attained).
@@ -48,7 +48,7 @@ class Cut:
     Attributes:
         at_most: Not less than the probability τ that B or more of the n - 1 others are sampled, for the largest n.
         at_least: Not more than τ for the smallest n.
-        kept: Not less than a record's probability to be in the batch, given that so many others are sampled, for the
+        kept: Not less than a record's probability to be in the batch, given that B or more others are sampled, for the
             smallest n; at most q.
         just: Not more than the probability that B - 1 of the others are sampled, for any n.
         surely: Not more than a record's probability to be in the batch and B or more of the others sampled, for any n.
@@ -63,7 +63,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class _Chances:
-    """Of one n: a probability, and that of a record to be kept given that B or more of the others are sampled.
+    """Probabilities for one n: of truncation, and of a record to be kept given that B or more others are sampled.
 
     Attributes:
         at_most: Not less than τ, the probability that B or more of the others are sampled.
@@ -146,8 +146,8 @@ class Costs:
     """Roughly the ε of a run at δ = 1e-6, by Rényi divergences of whole orders, in floating point.
 
     Attributes:
-        squared_shift: Of a release, for a record's own bound.
-        count: How many releases there are.
+        squared_shift: Squared shift of a release, for a record's own bound.
+        count: The number of releases.
         replaced: Whether both datasets hold a record in the place.
         zeroed: Whether it contributes nothing in one of them.
     """
@@ -159,7 +159,7 @@ class Costs:
 
     @property
     def joining(self) -> float:
-        """The squared shift of a record that displaces nobody; under replace-one one of the same variance."""
+        """Squared shift of a record that displaces no other; under replace-one, one of the same variance."""
         square = min(self.squared_shift, _MOST_EXPONENT)
         return math.log1p(4 * math.sinh(square)) if self.replaced else square
 
@@ -172,7 +172,7 @@ class Costs:
         return 4 * square
 
     def of(self, rate: float, cut: tuple[float, float, float, float], moved: Floats) -> Floats:
-        """What is spent with so much moved from what is cut to what just is not.
+        """Return the costs if amounts ``moved`` of mass are moved from truncated samples to samples that just are not.
 
         Args:
             rate: q.
@@ -202,7 +202,7 @@ class Costs:
         return found
 
     def best(self, rate: float, cut: tuple[float, float, float, float], moves: int = _MOVES) -> tuple[float, float]:
-        """What to move, and what is spent then."""
+        """Return the best amount of mass to move, and the cost."""
         _, least, kept, just = cut
         moved = np.zeros(1)
         if min(just, least * kept) > _SMALLEST_MOVE:
@@ -246,8 +246,8 @@ def size_ranges(
         rate: q of the samples.
         most: B, less than ``largest``.
         largest: The largest size of a dataset.
-        squared_shift: Of a release, for a record's own bound.
-        count: How many releases there are.
+        squared_shift: Squared shift of a release, for a record's own bound.
+        count: The number of releases.
 
     Returns:
         First and last size of each, from the largest downwards.
@@ -299,7 +299,7 @@ class _Sizes:
         return min(self.rate, self.most / size * float(betainc(self.most + 1, size - self.most, self.rate)) / tau)
 
     def of(self, smallest: int, largest: int) -> float:
-        """Of the pair for a range of sizes."""
+        """Return the cost of the pair for a range of sizes."""
         top, low = self.tau(largest), self.tau(smallest)
         just = min(self.just(smallest), self.just(largest), 1 - top)
         return self.costs.best(self.rate, (top, low, self.kept(smallest), just), _FEW_MOVES)[1]

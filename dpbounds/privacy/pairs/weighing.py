@@ -32,7 +32,7 @@ def up_to(bound: arb) -> arb:
 
 
 def nats() -> float:
-    """How small, as -log, what is left out may be without being seen at the working precision."""
+    """Return the accuracy, as -log, below which omitted terms are invisible at the working precision."""
     return 0.69 * (working_bits() - 10)
 
 
@@ -167,7 +167,7 @@ def over_atoms(law: LossDistribution, f: Weighing) -> arb:
 
 
 def density(x: acb) -> acb:
-    """Of N(0, 1)."""
+    """Return the density of N(0, 1)."""
     return (-x * x / 2).exp() / (2 * arb.pi()).sqrt()
 
 

@@ -17,9 +17,9 @@ from dpbounds.privacy.pairs.responses import Responses
 from dpbounds.privacy.pairs.weighing import up_to
 from dpbounds.privacy.proofs import Declined
 
-_MOST_LOSSES = 5_000  # of discrete Laplace noise, that are listed
+_MOST_LOSSES = 5_000  # losses of discrete Laplace noise that are listed
 _MOST_WHOLE_NUMBERS = 25_000  # on either side, that discrete Gaussian noise is listed on
-_MOST_VISIBLE = 40_000  # beyond what is asked for, at any usual precision
+_MOST_VISIBLE = 40_000  # more than needed, at any usual precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class ShiftedDiscreteLaplaces(AtomicPair, PublicPair):
         return discrete_laplaces(self.parameter, k * self.distance)
 
     def zcdp_rho(self) -> Fraction:
-        """That of the pure pair, which dominates it."""
+        """Return the ρ of the pure pair, which dominates it."""
         return Responses(self.parameter * self.distance).zcdp_rho()
 
 
@@ -132,12 +132,13 @@ def shifted_losses(masses: Sequence[arb], rest: arb, distance: int, loss: Callab
     """
     reach = len(masses) - 1
     points = [LossAtom(loss(x), masses[abs(x - distance)], masses[abs(x)]) for x in range(distance - reach, reach + 1)]
-    lost = arb(0).union(2 * rest + sum(masses[reach + 1 - distance :], arb(0)))  # of P; of Q the same, mirrored
+    # lost mass of P; that of Q is the same, mirrored
+    lost = arb(0).union(2 * rest + sum(masses[reach + 1 - distance :], arb(0)))
     return of_atoms(points, lost, lost)
 
 
 def discrete_gaussian_masses(variance: arb, further: int = 0) -> tuple[list[arb], arb]:
-    """P(X = 0), ..., P(X = R) of the discrete Gaussian, as far as they matter and so much further; a bound on P(X > R).
+    """P(X = 0), ..., P(X = R) of the discrete Gaussian, as far as they matter and ``further``; a bound on P(X > R).
 
     The ratio of neighbouring masses falls, so that beyond R they are below a geometric series (``whole_numbers.md``).
     """

@@ -192,7 +192,7 @@ def _three_laws(h: Callable[[arb], arb], g: Callable[[arb], arb], loss: arb, eta
     if not kappa > 0:
         return h(loss)
 
-    def at(log_share: float) -> arb:  # of w = κ/b, in which the bound is convex
+    def at(log_share: float) -> arb:  # bound at w = κ/b, in which it is convex
         w = arb(log_share).exp()
         return h((alpha + w).log()) + w * g((kappa / w).log())
 

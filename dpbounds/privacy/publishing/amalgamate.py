@@ -1,4 +1,4 @@
-"""Write ``standalone_checker.py``, the stand-alone checker in one file, from the files in ``checker/``.
+"""Generator of ``standalone_checker.py``, the stand-alone checker in one file, from the files in ``checker/``.
 
 ``python -m dpbounds.privacy.publishing.amalgamate`` puts the files one after the other, each after those from which it
 imports; it leaves out their imports of one another, and gathers the others at the top. Nothing else changes: no name is
@@ -38,7 +38,7 @@ class Part:
 
     Attributes:
         name: Its module within the package.
-        docstring: What its docstring says.
+        docstring: The text of its docstring.
         body: Its text below the imports.
         siblings: The names that it imports, by the module within the package.
         outside: The names that it imports from elsewhere, with the module and the name there (``None``: the module).
@@ -145,7 +145,7 @@ def _demand_one_meaning(parts: Mapping[str, Part]) -> None:
 
 
 def _in_order(parts: Mapping[str, Part]) -> list[Part]:
-    """All that the last file needs, each after what it imports from."""
+    """Return all parts that the last file needs, each after its imports."""
     found: list[Part] = []
     waiting: list[str] = []
 

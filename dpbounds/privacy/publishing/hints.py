@@ -1,4 +1,4 @@
-"""What leads the stand-alone checker to confirm a claim of version 5 or 6: found here, with as much work as it takes.
+"""Search for hints with which the stand-alone checker confirms a claim of version 5 or 6, with as much work as needed.
 
 Each is a choice that ``standalone_checker.md`` proves sound whatever it is: spacings and grids, ranges of sizes, labels
 and clones. The checker itself says what it confirms with them.
@@ -29,12 +29,12 @@ from dpbounds.privacy.routes.shuffling.estimates import Aim, choice_for
 Hints = dict[str, Any]
 Curve = Callable[[Fraction], tuple[arb, arb | None]]
 
-# relative, of an upper end
+# relative, of an upper bound
 _WIDER = ("0", "1e-7", "1e-6", "1e-5", "3e-5", "1e-4", "3e-4", "1e-3", "3e-3", "1e-2", "1.5e-2", "2e-2", "3e-2")
 _CLOSE, _CLOSE_SUMS, _ROUNDS, _DIGITS = Fraction("1e-4"), Fraction("2e-3"), 16, 12
 _LEAST_GRID = 512, 2  # points, and the logarithm of how many lie between 0 and 1
-_SHARE = 3  # of the work that the checker may do, at most one in so many parts is one attempt's
-_NEGLIGIBLE = 1e-9  # of δ
+_SHARE = 3  # one attempt takes at most one in this number of parts of the work that the checker may do
+_NEGLIGIBLE = 1e-9  # relative, of δ
 _HALVINGS, _CLOSER = 20, 3
 _NAMES = {"replace": ("replace", "both orders"), "remove": ("remove", "zero"), "add": ("add", "restore")}
 
@@ -42,19 +42,19 @@ _NAMES = {"replace": ("replace", "both orders"), "remove": ("remove", "zero"), "
 def hints_for(
     subject: Account, releases: Sequence[Mapping[str, Any]], budget: Fraction | None = None
 ) -> tuple[Fraction, Fraction, dict[str, Hints]]:
-    """Hints with which the checker confirms an upper end, at most 3 % above the one proven.
+    """Hints with which the checker confirms an upper bound, at most 3 % above the one proven.
 
     Args:
         subject: The account, with finite ends.
         releases: Its releases, as they are written.
-        budget: An upper end that is preferred, where it can be confirmed.
+        budget: An upper bound that is preferred, where it can be confirmed.
 
     Returns:
-        The upper end; the lower end, 0 unless the checker knows the profile of the one release that shows it; hints by
-        the order of the neighbours.
+        The upper bound; the lower bound, 0 unless the checker knows the profile of the one release that shows it; hints
+        by the order of the neighbours.
 
     Raises:
-        CertificateError: No attempt within the checker's work confirms such an upper end.
+        CertificateError: No attempt within the checker's work confirms such an upper bound.
     """
     read = [checker.read_release(release) for release in releases]
     lower, upper = subject.enclosure.exact_lower, subject.enclosure.exact_upper
@@ -88,7 +88,7 @@ def _found(subject: Account, releases: list[dict[str, Any]], order: str, upper: 
     if upper == 0:
         upper = Fraction(1, 10**9)  # δ = 0, or no ε at all, is nothing that is shown by rounding up
     best: _Found | None = None
-    reason = far = "none of the attempts came within 3 % of what is proven"
+    reason = far = "none of the attempts came within 3 % of the proven value"
     known: dict[Any, Any] = {}
     tried = False
     for hints in _attempts(subject, order, upper, releases):
@@ -112,8 +112,8 @@ def _found(subject: Account, releases: list[dict[str, Any]], order: str, upper: 
     checker.effort.done = 0.0
     if best is None:
         raise CertificateError(
-            f"no certificate: the stand-alone checker could not confirm the upper bound ({reason}); publish "
-            "what dpbounds says, with the command that says it"
+            f"no certificate: the stand-alone checker could not confirm the upper bound ({reason}); publish the "
+            "value with the command that computes it"
         )
     return best
 
@@ -121,7 +121,7 @@ def _found(subject: Account, releases: list[dict[str, Any]], order: str, upper: 
 def _tried(
     subject: Account, releases: list[dict[str, Any]], order: str, hints: Hints, upper: Fraction, known: dict[Any, Any]
 ) -> _Found | None:
-    """The least of a few upper ends that these hints confirm."""
+    """The least of a few upper bounds that these hints confirm."""
     given_delta = subject.given == "delta"
     delta = subject.target if given_delta else upper
     curve = checker.curve_of(releases, order, str(subject.relation), hints, delta, known, subject.group_size)
@@ -227,7 +227,7 @@ def _own_spacing(release: dict[str, Any], relation: Relation) -> Iterator[Fracti
 
 
 def _sizes(subject: Account, releases: list[dict[str, Any]]) -> Hints:
-    """Where ranges of sizes of datasets end, for truncated samples, and what is moved in each (``truncated.md``)."""
+    """Return the ends of ranges of dataset sizes for truncated samples, and the mass to move (``truncated.md``)."""
     from dpbounds.privacy.pairs.truncation import Costs, cut_of, moved_of
 
     found = [(part, n) for part, n in parts_of(subject.mechanism) if isinstance(part, TruncatedPoisson)]

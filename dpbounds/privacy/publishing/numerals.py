@@ -1,4 +1,4 @@
-"""Numbers as text: as a person would type them, rounded to the side that is asked for; or exact, as files hold them."""
+"""Numbers as text: decimals, rounded to a given side; or exact, as in files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LONGEST_TEXT = 60  # characters up to which p/q is written out
 
 
 def typed(value: Fraction, direction: Direction, digits: int = 12) -> str:
-    """A number as a person would type it, rounded in a direction where it is long."""
+    """Return a number as a short decimal, rounded in a direction if it is long."""
     near = Fraction(to_decimal(value, digits, direction))
     if 1e-300 < near < 1e300:
         short = f"{float(near):.{digits}g}"
@@ -21,7 +21,7 @@ def typed(value: Fraction, direction: Direction, digits: int = 12) -> str:
 
 
 def rounded(value: Fraction, direction: Direction) -> str:
-    """A number as a person would type it: a double by its decimal, others rounded, which is said."""
+    """Return a number as a decimal: a double by its shortest decimal, others rounded, with a flag."""
     text = typed(value, direction)
     if Fraction(text) == value:
         return text
@@ -57,7 +57,7 @@ def exact_text(value: Fraction) -> str:
 
 
 def _power_of(base: int, number: int) -> int:
-    """How often ``base`` divides a number (0 for the number 0)."""
+    """Return the multiplicity of ``base`` in a number (0 for the number 0)."""
     power = 0
     while number and number % base == 0:
         number, power = number // base, power + 1

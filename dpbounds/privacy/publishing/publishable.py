@@ -1,4 +1,4 @@
-"""A subject that can be published: of one record, with finite ends, and the versions of what it was made with."""
+"""Requirements on published results: one record, finite bounds, and the versions of the software."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpbounds.privacy.budgets.calibration import Calibration
 
 
 def finite_ends(enclosure: Enclosure) -> tuple[Fraction, Fraction]:
-    """Both ends, or ``CertificateError`` where one is infinite."""
+    """Return both bounds; raise ``CertificateError`` if one is infinite."""
     demand("enclosure", enclosure, Enclosure)
     lower, upper = enclosure.exact_lower, enclosure.exact_upper
     if isinstance(lower, float) or isinstance(upper, float):
@@ -24,7 +24,7 @@ def finite_ends(enclosure: Enclosure) -> tuple[Fraction, Fraction]:
 
 
 def versions() -> dict[str, str]:
-    """Of what a claim was made with."""
+    """Return the versions of the software that made a claim."""
     from dpbounds import __version__
 
     try:
@@ -40,9 +40,9 @@ def versions() -> dict[str, str]:
 
 
 def demand_one_record(subject: Account | Calibration, what: str) -> None:
-    """Refuse what is not about one record."""
+    """Refuse results for groups of records."""
     demand("subject", subject, Account, Calibration)
     if subject.group_size > 1:
         raise CertificateError(
-            f"no {what} for groups of {subject.group_size} records: it speaks of one record; publish a certificate"
+            f"no {what} for groups of {subject.group_size} records: it is about one record; publish a certificate"
         )

@@ -54,7 +54,7 @@ def short_statement(
     """Return a statement in a short form.
 
     Args:
-        form: Which one.
+        form: The form of the statement.
         promise: ε and δ as they are printed: proven, and rounded up.
         relation: The neighbouring relation.
         described: The releases, in words.

@@ -40,7 +40,7 @@ from typing import Any, ClassVar
 from flint import acb, acb_mat, arb, arb_poly, ctx, fmpq, fmpz, fmpz_mat, fmpz_poly
 
 # --- verdicts.py ------------------------------------------------------------------------------------------------------
-# What is said of a certificate, and why it may not be decided.
+# Verdicts on a certificate, and reasons for which it is undecided.
 
 CONFIRMED, WRONG, MALFORMED, NOT_COVERED = 0, 1, 2, 3
 
@@ -79,7 +79,7 @@ VERDICTS = {
 
 
 def repeated(one: Any, times: int, both: Callable[[Any, Any], Any]) -> Any:
-    """One and itself put together, so many times (at least once), by doubling."""
+    """Combine ``times`` copies of one object (at least one), by doubling."""
     total = None
     while times:
         if times & 1:
@@ -135,7 +135,7 @@ def shown(value: Fraction, rounding: str = ROUND_CEILING) -> str:
 
 
 # --- limits.py --------------------------------------------------------------------------------------------------------
-# How much is read, and how much work is done, at most.
+# Limits on the size of files, and on the work.
 
 # what is read: bytes of the file, brackets in one another, characters of a JSON number, releases, repetitions of one
 BYTES, NESTING, JSON_DIGITS, RELEASES, COUNT = 16 * 2**20, 32, 1_000, 10_000, 10**30
@@ -214,7 +214,7 @@ def parsed(text: str) -> Any:
 
 
 def quoted(value: object) -> str:
-    """What stands in the file, for an error: on one line, short, and without anything that commands a terminal."""
+    """Quote a value of the file in an error: on one line, short, and without terminal control characters."""
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "a list"
     return ascii(value if not isinstance(value, str) or len(value) <= 60 else value[:60] + "...")[:80]
@@ -274,7 +274,7 @@ def finite(record: object, name: str) -> float:
 
 
 # --- relations.py -----------------------------------------------------------------------------------------------------
-# Which datasets are neighbours, and the orders of two neighbours.
+# Neighbouring relations, and the orders of two neighbours.
 
 RELATIONS = {
     "add-or-remove-one": "two datasets are neighbours when one is the other plus one record",
@@ -316,7 +316,7 @@ def claim_in_words(claim: dict[str, Any]) -> str:
 
 
 def relation_in_words(claim: dict[str, Any]) -> str:
-    """Which datasets are neighbours."""
+    """Return the definition of neighbouring datasets."""
     group = claim.get("group_size", 1)
     more = "" if group == 1 else f"; here for up to {group} records at once, the same throughout"
     return RELATIONS[claim["relation"]] + more
@@ -325,7 +325,7 @@ def relation_in_words(claim: dict[str, Any]) -> str:
 # --- fields.py --------------------------------------------------------------------------------------------------------
 # Objects with the fields of their kind, and no others.
 
-Reader = Callable[[Any, str], Any]  # of a record and the name of a field: its value
+Reader = Callable[[Any, str], Any]  # maps a record and the name of a field to its value
 Fields = Mapping[str, Reader]
 
 FIELDS = {
@@ -362,7 +362,7 @@ def read_fields(record: object, kind: str, fields: Fields) -> dict[str, Any]:
 
 
 def unread(record: Any, name: str) -> Any:
-    """What stands there, to be read later."""
+    """Return a field unchecked, to be read later."""
     return record[name]
 
 
@@ -386,12 +386,12 @@ COUNTED, COUNTED_OR_NONE, MANY = whole(COUNT), whole(COUNT, optional=True), whol
 
 
 class Effort:
-    """What an account has taken so far, in functions evaluated on balls of 256 bits."""
+    """The work of an account so far, in functions evaluated on balls of 256 bits."""
 
     done = 0.0
 
     def spend(self, evaluations: float, kept: int = 0) -> None:
-        """Called before so much is done, and so many balls are kept: refuses what would take hours or gigabytes."""
+        """Count work and stored balls before they are spent: raises an error at what would take hours or gigabytes."""
         self.done += evaluations * (1 + (ctx.prec / 256) ** 2) / 2
         if self.done > MOST_WORK or kept > MOST_BALLS:
             raise NotCovered(TOO_MUCH)
@@ -406,7 +406,7 @@ effort = Effort()
 # --- profiles.py ------------------------------------------------------------------------------------------------------
 # Profiles H_α of pairs of measures, and how they are put together: (14), (17), (19) and (30).
 
-Curve = Callable[[Fraction], tuple[arb, arb]]  # ε -> balls whose lower and upper ends enclose δ(ε)
+Curve = Callable[[Fraction], tuple[arb, arb]]  # ε -> balls whose lower and upper endpoints enclose δ(ε)
 DrawnCurve = Callable[[Fraction], tuple[arb, "arb | None"]]  # ε -> δ(ε) from above, and from below where that is known
 
 
@@ -414,7 +414,7 @@ class Profile:
     """α -> H_α(P ‖ Q) = ∫ (dP - α dQ)_+ for α > 0, as a ball; of a pair of measures that dominates one release.
 
     It is one convex function that does not increase, with ``total`` = H_0, the P-mass: 1, or a little more where masses
-    were rounded up. ``exact`` says that it is the release's pair itself, so that it shows lower ends as well.
+    were rounded up. ``exact`` says that it is the release's pair itself, so that it shows lower bounds as well.
     """
 
     def __init__(self, value: Callable[[arb], arb], total: arb | None = None, *, exact: bool = True) -> None:
@@ -624,20 +624,20 @@ def assumptions_of(version: int) -> tuple[str, ...]:
 
 
 # --- spent.py ---------------------------------------------------------------------------------------------------------
-# What releases spend: shifts, profiles and divergences, which add up or compose.
+# Shifts, profiles and divergences of releases, which add up or compose.
 
 Sampled = Counter[tuple[Fraction, Fraction]]  # (q, z²): count
 Steps = list[tuple[Profile, int]]
 
 
 class Spent:
-    """What a release, or a run of them, spends.
+    """The privacy spent by a release, or by a run of releases.
 
     Attributes:
         shift: The squared shift of a Gaussian pair; they add up.
         steps: Profiles, each with how often it occurs.
         rho: Rényi divergences of at most λρ of every order λ (29); they add up, too.
-        variation: What is to be added for clones, in total variation (21).
+        variation: The total variation to add for clones (21).
     """
 
     def __init__(
@@ -651,7 +651,7 @@ class Spent:
         self.variation = arb(0) if variation is None else variation
 
     def add(self, other: Spent, count: int) -> None:
-        """Return the same beside another release, which occurs so often."""
+        """Add the loss of another release, with its multiplicity."""
         self.shift += count * other.shift
         self.steps += [(profile, count * times) for profile, times in other.steps]
         self.rho += count * other.rho
@@ -676,7 +676,7 @@ class Noise:
         kind: Its name in certificates.
         version: The first version of the format that has it.
         fields: The fields of its object, each with what reads it.
-        scales: Those of which less is dearer, so that they are rounded down in words.
+        scales: Fields of which smaller values spend more, so that they are rounded down in words.
         symmetric: Whether both orders of the neighbours have one profile.
         displaces: Whether a record that takes another one's place is covered.
         truncates: Whether it is covered on truncated samples.
@@ -694,11 +694,11 @@ class Noise:
         """Refuse parameters that do not go together."""
 
     def profile(self, noise: dict[str, Any], times: int) -> Profile:
-        """On all records, of which one moves by so many times its bound: 2 where it is replaced."""
+        """Return the profile on all records, if one moves by ``times`` times its bound: 2 if it is replaced."""
         raise NotImplementedError
 
     def spent(self, noise: dict[str, Any], times: int) -> Spent:
-        """The same, of vectors of which several coordinates may move."""
+        """Return what vectors spend of which several coordinates may move."""
         return Spent(steps=[(self.profile(noise, times), 1)])
 
     def sampled(self, noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
@@ -717,7 +717,7 @@ class Noise:
         return True
 
     def is_attained(self, noise: dict[str, Any]) -> bool:
-        """Whether some run attains the pair, which shows lower ends then."""
+        """Return whether some run attains the pair, which then shows lower bounds."""
         return True
 
 
@@ -936,13 +936,13 @@ class RandomizedResponseNoise(Noise):
         demand_given(noise, "epsilon")
 
     def profile(self, noise: dict[str, Any], times: int) -> Profile:
-        """Of a record that is replaced."""
+        """Return the profile of a record that is replaced."""
         if times != 2:
             raise Malformed("randomised response has a pair under replace-one only")
         return response_profile(noise["epsilon"], noise["options"])
 
     def replaced(self, noise: dict[str, Any], rate: Fraction) -> Profile:
-        """Of a replacement alone."""
+        """Return the profile of a replacement alone."""
         return replaced_alone(self.profile(noise, 2), rate)
 
 
@@ -1005,7 +1005,7 @@ class DiscreteGaussianNoise(Noise):
         return discrete_gaussian_profile(variance, times * math.floor(noise["bound"]))
 
     def spent(self, noise: dict[str, Any], times: int) -> Spent:
-        """Of a vector that moves by less than 2 so many coordinates move by 1; of others divergences add up."""
+        """Return the loss of a vector: below 2, ``times`` coordinates move by 1; else divergences add up."""
         squared = vectors(noise, times)
         if squared is None:
             return super().spent(noise, times)
@@ -1116,7 +1116,7 @@ class SkellamNoise(Noise):
         return skellam_profile(noise["variance"], times * math.floor(noise["bound"]))
 
     def spent(self, noise: dict[str, Any], times: int) -> Spent:
-        """Of a vector that moves by less than 2 so many coordinates move by 1; no others are covered."""
+        """Return the loss of a vector that moves by less than 2: ``times`` coordinates move by 1."""
         squared = vectors(noise, times)
         if squared is None:
             return super().spent(noise, times)
@@ -1198,7 +1198,7 @@ NOISES: dict[str, Noise] = {
 
 
 def read_noise(noise: object, sampling: str, refused: tuple[str, ...] = (), version: int = VERSION) -> dict[str, Any]:
-    """What is released of each batch; some schemes have some noises as another kind."""
+    """Read the noise of each batch; some schemes treat some noises as another kind."""
     kind = field(noise, "kind", str)
     if kind not in NOISES or kind in refused:
         raise Malformed(f"noise of kind {quoted(kind)} with records drawn by {sampling}")
@@ -1210,7 +1210,7 @@ def read_noise(noise: object, sampling: str, refused: tuple[str, ...] = (), vers
 
 
 def noise_profile(noise: dict[str, Any], times: int) -> Profile:
-    """(15), (16), (29) Noise on all records, of which one moves by so many times its bound: 2 where it is replaced."""
+    """(15), (16), (29) Noise on all records, of which one moves by ``times`` times its bound: 2 if it is replaced."""
     return NOISES[noise["kind"]].profile(noise, times)
 
 
@@ -1220,14 +1220,14 @@ def joining(noise: dict[str, Any], order: str, relation: str, rate: Fraction) ->
 
 
 # --- aim.py -----------------------------------------------------------------------------------------------------------
-# What is chosen for one claim: hints, and how finely is computed.
+# Choices for one claim: hints, and the fineness of the computation.
 
 Sizes = dict[int, tuple[int, int]]  # by the largest size of datasets that is promised: the first and last of a range
 CHOICES = ("clones", "strides")  # hints that are lists, of one choice for each release that takes one
 
 
 class Aim:
-    """What is cut off and rounded for one claim: choices, none of which matters for soundness."""
+    """Choices for one claim: where distributions are cut off and rounded; none of them matters for soundness."""
 
     def __init__(self, delta: Fraction, releases: int, hints: dict[str, Any], known: dict[Any, Any]) -> None:
         self.hints, self.known = hints, known
@@ -1351,7 +1351,7 @@ class Grid:
             low_other = self.coarser([a + b for a, b in zip_longest(low_other, second, fillvalue=0)])
             if level + 1 >= max(len(one.levels), len(other.levels)) and not over:
                 break
-        if over:  # beyond the last level: Q-mass to the last point, the mean beyond it to infinity
+        if over:  # Q-mass from the last level to the last point, the mean beyond it to infinity
             levels[-1] += [0] * (top - len(levels[-1]))
             levels[-1][-1] += sum(over)
             excess = sum(
@@ -1383,7 +1383,7 @@ def mean_profile(grid: Grid, found: Ratios, bins: int, order: str) -> Profile:
     lost = found.lost * scale
 
     def below(at: arb) -> int:
-        """How many points lie below, ``at`` in units."""
+        """Return the number of points below, ``at`` in units."""
         return bisect_right(places, only_whole(at.floor(), "a threshold between points of the grid"))
 
     def removed(alpha: arb) -> arb:
@@ -1436,13 +1436,13 @@ class Exchanged:
         mu = math.sqrt(max(float(shift) for shift, _ in self.moving))
         rare = math.sqrt(2 * (math.log(bins) + 9 - log(aim.share)))
         self.most = mu * rare - mu * mu / 2  # logarithm of what a value hardly ever exceeds
-        self.farthest = self.most + mu * mu  # the same of values weighted by themselves
-        self.least = mu * (4.25 + aim.finer / 2) - mu * mu / 2  # of -value/α
+        self.farthest = self.most + mu * mu  # farthest point, for values weighted by themselves
+        self.least = mu * (4.25 + aim.finer / 2) - mu * mu / 2  # smallest value of -value/α
         if max(self.farthest, self.least) > 300:
             raise NotCovered("steps allocated in secret with so little noise, under replace-one")
 
     def __call__(self, alpha: arb) -> arb:
-        """By symmetry from α >= 1; then at the next number e^(k 2^-30) below, of which there are fewer."""
+        """Return the value by symmetry from α >= 1; then at the next number e^(k 2^-30) below, to use fewer."""
         if alpha < 1:
             return 1 - alpha + alpha * self(1 / alpha)
         k = math.floor(float(alpha.log().mid()) * 2**30 + 0.5) - 1
@@ -1486,7 +1486,7 @@ class Exchanged:
 
     @staticmethod
     def value_above(squared_shift: Fraction, alpha: arb, start: arb) -> Profile:
-        """Of x: E (max(V, -start) + start - x)_+, V = e^(μy - μ²/2) - α e^(-μy - μ²/2): V > v is a half-line in y."""
+        """Return E (max(V, -start) + start - x)_+, V = e^(μy - μ²/2) - α e^(-μy - μ²/2): V > v is a half-line in y."""
         mu = number(squared_shift).sqrt()
         c = (-mu * mu / 2).exp()
 
@@ -1501,7 +1501,7 @@ class Exchanged:
 
 
 # --- schemes/scheme.py ------------------------------------------------------------------------------------------------
-# What every kind of releases says of itself: fields, conditions, words, and what a release spends.
+# Base class of kinds of releases: fields, conditions, words, and what a release spends.
 
 
 class Scheme:
@@ -1537,12 +1537,12 @@ class Scheme:
         return True
 
     def is_attained(self, release: dict[str, Any]) -> bool:
-        """Whether some run attains the release's pair, which shows lower ends then; the other pairs only dominate."""
+        """Return whether some run attains the release's pair, which then shows lower bounds; others only dominate."""
         noise = release["mechanism"]
         return NOISES[noise["kind"]].is_attained(noise)
 
     def product(self, release: dict[str, Any], relation: str) -> tuple[Fraction, Sampled]:
-        """Of a release that is not drawn: a squared shift, and pairs on samples."""
+        """Return, for a release that is not drawn, a squared shift and pairs on samples."""
         raise NotImplementedError
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
@@ -1551,7 +1551,7 @@ class Scheme:
         return Spent(shift, [(sampled_profile(order, q, 1 / z2), times) for (q, z2), times in sampled.items()])
 
     def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
-        """(31) What so many records spend at once."""
+        """(31) Return what ``group`` records spend at once."""
         raise NotCovered(f"groups of records with {self.kind} under {relation}")
 
     def sampling(self, release: dict[str, Any]) -> str | None:
@@ -1615,7 +1615,7 @@ def noise_in_words(release: dict[str, Any]) -> str:
 
 
 class RandomAllocation(Scheme):
-    """Every record draws so many of the steps."""
+    """Random allocation: every record is in a random set of steps, of a given size."""
 
     kind = "random-allocation"
     fields: ClassVar[Fields] = {
@@ -1790,7 +1790,7 @@ class WithoutReplacement(Scheme):
             raise Malformed("a batch is larger than the dataset")
 
     def holds(self, noise: dict[str, Any], relation: str) -> bool:
-        """Where a record may displace another one."""
+        """Return whether the noise is supported: a record may displace another one."""
         return may_displace(noise, relation)
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
@@ -1823,9 +1823,9 @@ def demand_rest(release: dict[str, Any], group: int, batch: int) -> None:
 
 
 def group_in_batch(release: dict[str, Any], order: str, relation: str, group: int) -> Profile:
-    """(31) So many of n records in a batch of b."""
+    """(31) Return the profile of ``group`` of n records in a batch of b."""
     b, n, z = release["batch_size"], release["dataset_size"], release["mechanism"]["noise_multiplier"]
-    few, many = sorted((group, b))  # which is which does not matter
+    few, many = sorted((group, b))  # the two are interchangeable
     require(few <= 64, "a batch holds at most 64 records of a group")
     ways = [math.comb(many, j) * math.comb(n - many, few - j) for j in range(few + 1)]
     law = [Fraction(each, math.comb(n, few)) for each in ways]
@@ -1844,7 +1844,7 @@ class WithReplacement(Scheme):
     groups_under = WithoutReplacement.groups_under
 
     def demand(self, release: dict[str, Any], version: int) -> None:
-        """Refuse draws from nobody else."""
+        """Refuse draws from an empty set of other records."""
         if release["dataset_size"] < 2:
             raise Malformed("draws with replacement from fewer than two records")
 
@@ -1973,7 +1973,7 @@ class Gaussian(Scheme):
         return False
 
     def is_attained(self, release: dict[str, Any]) -> bool:
-        """By a single record."""
+        """Return True: a single record attains it."""
         return True
 
     def product(self, release: dict[str, Any], relation: str) -> tuple[Fraction, Sampled]:
@@ -1988,7 +1988,7 @@ class Gaussian(Scheme):
         return Fraction(0), Sampled({(q, z**2): 1})
 
     def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
-        """On all records so many times the shift; a sample holds a binomial number of the group."""
+        """Return what a group spends: k times the shift; or a binomial number of it on a sample."""
         shift, sampled = self.product(release, relation)
         if not sampled:
             return Spent(group**2 * shift)
@@ -1998,7 +1998,7 @@ class Gaussian(Scheme):
         return Spent(steps=[(mixed(law, z, order), 1)])
 
     def sampling(self, release: dict[str, Any]) -> str:
-        """As if it were around the noise."""
+        """Return the name of the sampling scheme around the noise."""
         return FullBatch.kind if release["sample_rate"] is None else Poisson.kind
 
     def words(self, release: dict[str, Any]) -> str:
@@ -2009,7 +2009,7 @@ class Gaussian(Scheme):
 
 
 # --- schemes/windows.py -----------------------------------------------------------------------------------------------
-# What a participation costs in a last iterate (11), with step sizes that change (25).
+# Cost of a participation in a last iterate (11), with step sizes that change (25).
 
 
 def window(rise: Fraction, steps: int) -> Fraction:
@@ -2087,7 +2087,7 @@ def secret_costs(release: dict[str, Any], one: Fraction) -> Costs:
     if release["order"] == "shuffled":
         return Shuffles(release, one).law()
     size = -(-m // 400)
-    if is_scheduled(release):  # positions that cost alike in groups, each as its dearest
+    if is_scheduled(release):  # positions of similar cost are grouped, each as its most expensive one
         costs = sorted(scheduled_costs(release), reverse=True)
         return [(Fraction(min(size, m - at), m), one * costs[at]) for at in range(0, m, size)]
     rise, pieces = release["smoothness_step"] - release["weight_decay_step"], len(release["checkpoints"]) + 1
@@ -2097,7 +2097,7 @@ def secret_costs(release: dict[str, Any], one: Fraction) -> Costs:
 
 
 def blocks_of(batches: int, rise: float, most: int) -> list[tuple[int, int]]:
-    """Positions in about so many blocks, narrow where costs change quickly: at either end of an epoch."""
+    """Return positions in about ``most`` blocks, narrow where costs change quickly: at either end of an epoch."""
     effort.spend(batches / 4, batches)
     power = -2 * math.log1p(max(rise, -0.999))
     costs = [math.expm1(power) / math.expm1(min(700.0, power * g)) if rise else 1 / g for g in range(1, batches + 1)]
@@ -2146,11 +2146,11 @@ class Shuffles:
         self.known: dict[int, list[list[tuple[int, fmpz_poly]]]] = {}
 
     def window(self, epoch: int, first: int, second: int) -> arb:
-        """From a position to one in the next epoch (0 where an iterate is published between), or to the end."""
+        """Return the window from a position to the next epoch (0 if an iterate is published between), or to the end."""
         return self.cost(epoch * self.m + first, min((epoch + 1) * self.m + second, self.m * self.epochs))
 
     def dearest(self, epoch: int, block: tuple[int, int], second: int) -> tuple[int, fmpz_poly]:
-        """Of a block's positions, between two multiples of the unit: the lower, and the shares of 2^32 of both."""
+        """Return the lower of two multiples of the unit around a block's cost, and the shares of 2^32 of both."""
         places = range(block[0] if self.changing else block[1] - 1, block[1])
         found = reduce(arb.max, (self.window(epoch, p, second) for p in places)) / number(self.unit)
         k, rest = divmod(rounded_up(found, 40), 1 << 40)
@@ -2160,13 +2160,13 @@ class Shuffles:
         return k, fmpz_poly([(1 << 32) - up, up])
 
     def moved_up(self, at: arb, low: int, high: int) -> int:
-        """How much, in units of 2^-32, of a mass between two places goes to the higher one."""
+        """Return the part, in units of 2^-32, of a mass between two places that goes to the higher one."""
         low_root, root, high_root = arb(low).sqrt(), at.sqrt(), arb(high).sqrt()
         share = 1 / (1 + self.fall ** (high - low) * (high_root - root) / (root - low_root))
         return min(1 << 32, rounded_up(share, 32))
 
     def steps(self, epoch: int) -> list[list[tuple[int, fmpz_poly]]]:
-        """From every block to every block in the next epoch."""
+        """Return the steps from every block to every block in the next epoch."""
         key = epoch if self.changing else 0
         if key not in self.known:
             with ctx.workprec(512):
@@ -2174,7 +2174,7 @@ class Shuffles:
         return self.known[key]
 
     def piece(self, first: int, count: int) -> tuple[fmpz_poly, int]:
-        """The masses of so many epochs, of which the last is followed by what is published; and what lies beyond."""
+        """Return the masses of ``count`` epochs, the last followed by what is published; and the mass beyond."""
         laws, beyond, nothing = [fmpz_poly([mass << 32]) for mass in self.chances], 0, fmpz_poly([0])
         for epoch in range(first, first + count - 1):
             gathered = [nothing] * len(self.blocks)
@@ -2235,7 +2235,7 @@ def step_sizes(record: Any, name: str) -> Fraction | list[Fraction] | None:
 
 
 class LastIterate(Scheme):
-    """Of noisy gradient descent over batches by position the last iterate, and checkpoints."""
+    """Last iterate of noisy gradient descent over batches by position, and checkpoints."""
 
     kind = "last-iterate"
     version = 4
@@ -2272,11 +2272,11 @@ class LastIterate(Scheme):
                 raise Malformed("step sizes that are all the same are one number")
 
     def is_drawn(self, release: dict[str, Any]) -> bool:
-        """Where positions are secret, or step sizes change."""
+        """Return whether positions are secret, or step sizes change."""
         return release["order"] != "fixed" or is_scheduled(release)
 
     def is_attained(self, release: dict[str, Any]) -> bool:
-        """Where the record takes part in every step."""
+        """Return whether the pair is attained: the record takes part in every step."""
         return bool(release["batches"] == 1)
 
     def product(self, release: dict[str, Any], relation: str) -> tuple[Fraction, Sampled]:
@@ -2294,7 +2294,7 @@ class LastIterate(Scheme):
         return cost * (farthest / z) ** 2, Sampled()
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """The dearest position, or an average of positions."""
+        """Return what the most expensive position spends, or an average of positions."""
         if not self.is_drawn(release):
             return super().spent(release, order, relation, aim)
         z, farthest = of_noise(release, relation)
@@ -2308,7 +2308,7 @@ class LastIterate(Scheme):
         return Spent(steps=[(found, 1)])
 
     def sampling(self, release: dict[str, Any]) -> None:
-        """It has no noise of its own."""
+        """Return None: it has no separate noise."""
 
     def words(self, release: dict[str, Any]) -> str:
         """Noise and decay are rounded down, steps up."""
@@ -2364,7 +2364,7 @@ def read_matrix(matrix: object) -> dict[str, Any]:
 
 
 def common_denominator(values: list[Fraction]) -> int:
-    """Of numbers; refused where it is long."""
+    """Return the common denominator of numbers; an error if it is long."""
     found = 1
     for value in values:
         found = math.lcm(found, value.denominator)
@@ -2388,7 +2388,7 @@ def whole_rows(matrix: dict[str, Any], steps: int) -> tuple[list[list[int]], int
 
 
 def squared_norms(matrix: dict[str, Any], steps: int) -> list[Fraction]:
-    """Of the columns."""
+    """Return the squared norms of the columns."""
     effort.spend(steps / 4, steps)
     if matrix["kind"] == "toeplitz":
         values, common = matrix["coefficients"], common_denominator(matrix["coefficients"])
@@ -2399,14 +2399,14 @@ def squared_norms(matrix: dict[str, Any], steps: int) -> list[Fraction]:
 
 
 def bands_of(matrix: dict[str, Any]) -> int:
-    """How many diagonals hold all that is not 0; the main one counts."""
+    """Return the number of diagonals that hold all entries that are not 0, including the main one."""
     if matrix["kind"] == "toeplitz":
         return len(matrix["coefficients"])
     return max(len(row) - next(j for j, value in enumerate(row) if value) for row in matrix["rows"])
 
 
 def steps_in(given: dict[str, Any]) -> int:
-    """How many rows there are."""
+    """Return the number of rows."""
     return len(given["rows"]) if "rows" in given else int(given["steps"])
 
 
@@ -2517,7 +2517,7 @@ def dense_reach(given: dict[str, Any], steps: int, apart: int, most: int, free: 
 
 
 def heaviest(weights: list[Fraction], apart: int, most: int) -> Fraction:
-    """The largest sum of at most so many weights at places that far apart: best[n] of the first n places."""
+    """Return the largest sum of at most ``most`` weights at places ``apart``: best[n] of the first n places."""
     effort.spend(len(weights) * most / 4)
     before = [Fraction(0)] * (len(weights) + 1)
     for _ in range(most):
@@ -2555,7 +2555,7 @@ REACHES = {"toeplitz": toeplitz_reach, "lower-triangular": dense_reach, "binary-
 # --- schemes/matrices.py ----------------------------------------------------------------------------------------------
 # Matrix mechanisms (12), (13), (26).
 
-BINNED = "balls-in-bins"  # of the ways to take part the one that is secret
+BINNED = "balls-in-bins"  # the secret one of the participation patterns
 
 
 class Matrix(Scheme):
@@ -2589,11 +2589,11 @@ class Matrix(Scheme):
             raise Malformed(f"participation balls-in-bins, which version {version} does not have")
 
     def is_drawn(self, release: dict[str, Any]) -> bool:
-        """With balls in bins."""
+        """Return whether bins are drawn."""
         return bool(release["participation"] == BINNED)
 
     def is_attained(self, release: dict[str, Any]) -> bool:
-        """By sums of equal terms: all overlaps of columns count in full."""
+        """Return whether it is attained, by sums of equal terms: all overlaps of columns count in full."""
         given, how = release["matrix"], (release["participation"], release["sample_rate"])
         values = given.get("coefficients") or [value for row in given.get("rows", ()) for value in row]
         return how == ("fixed-order", None) and all(value >= 0 for value in values)
@@ -2617,7 +2617,7 @@ class Matrix(Scheme):
         return found * (4 if relation == "replace-one" else 1) / variance, Sampled()
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """With balls in bins strides are hints."""
+        """Return what the rows spend; with balls in bins, strides are hints."""
         if not self.is_drawn(release):
             return super().spent(release, order, relation, aim)
         stride = aim.choice("strides") if aim.waiting.get("strides") else release["separation"]
@@ -2626,7 +2626,7 @@ class Matrix(Scheme):
         return Spent(steps=of_binned_matrix(release, order, stride, aim))
 
     def sampling(self, release: dict[str, Any]) -> None:
-        """It has no noise of its own."""
+        """Return None: it has no separate noise."""
 
     def words(self, release: dict[str, Any]) -> str:
         """Describe the encoder and the participation pattern."""
@@ -2807,11 +2807,11 @@ class TruncatedPoisson(Scheme):
         return False
 
     def holds(self, noise: dict[str, Any], relation: str) -> bool:
-        """Where a record may displace another one, or join as in a Poisson sample."""
+        """Return whether the noise is supported: a record may displace another one, or join as in a Poisson sample."""
         return NOISES[noise["kind"]].truncates and may_displace(noise, relation)
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """Of the sizes of one class of neighbours; what is moved is a hint."""
+        """Return what the sizes of one class of neighbours spend; the mass to move is a hint."""
         n = release["dataset_size"]
         low, high = aim.sizes.get(n, (1 if relation == "add-or-remove-one" else n, n))
         amount = rational(aim.moved.pop(0), 0) if aim.moved else Fraction(0)
@@ -2909,7 +2909,7 @@ def size_classes(releases: list[dict[str, Any]], relation: str, hints: dict[str,
 
 
 def ends_of(hints: dict[str, Any]) -> list[list[Any]]:
-    """Where ranges of sizes end: a list for each promise that has several, or that list itself where there is one."""
+    """Return the ends of ranges of sizes: a list for each promise with several, or this list itself if it is one."""
     if "sizes" not in hints:
         return []
     given = field(hints, "sizes", list)
@@ -2958,7 +2958,7 @@ def version_of(release: dict[str, Any]) -> int:
 
 
 def is_attained(release: dict[str, Any]) -> bool:
-    """Whether some run attains the release's pair, which shows lower ends then; the other pairs only dominate."""
+    """Return whether some run attains the release's pair, which then shows lower bounds; other pairs only dominate."""
     return SCHEMES[release["kind"]].is_attained(release)
 
 
@@ -3106,7 +3106,7 @@ def moments(law: Law, tilt: arb, spacing: arb, frequencies: int, bits: int, of: 
         require(count < 5_000, "the integrand can be enclosed with a moderate number of panels")
         middle, half = (left + right) / 2, (right - left) / 2
         flat = law.on_rectangle(left, right, arb(0), tilt, of)[0] * 2 * half
-        if flat <= tolerance:  # so little mass that the panel is left out
+        if flat <= tolerance:  # too little mass: the panel is left out
             error = error + flat
             continue
         for rho in map(arb, (2, 3, 4, 6, 9)):
@@ -3142,7 +3142,7 @@ def moments(law: Law, tilt: arb, spacing: arb, frequencies: int, bits: int, of: 
 def rectangles(law: Law, tilt: arb) -> list[tuple[arb, arb]]:
     """(5) Rectangles (height, length of the base) whose sum lies below the density F/|L'| of the loss L.
 
-    L' = p/z (replace: (p(t) + p(-t))/z), p(t) = 1/(1 + (1-q)/q e^{1/2z² - t/z}); each cell of t takes the lower end
+    L' = p/z (replace: (p(t) + p(-t))/z), p(t) = 1/(1 + (1-q)/q e^{1/2z² - t/z}); each cell of t takes the lower bound
     over the whole cell. Adjacent cells are joined into horizontal layers: the longer the base, the better in (6).
     """
 
@@ -3414,7 +3414,7 @@ def product(first: Atoms, second: Atoms, drop: int, bits: int) -> Atoms:
 
 
 def composed(parts: list[tuple[Atoms, int]], delta: Fraction, bits: int) -> Atoms:
-    """The distribution of a sum of independent losses, each of them so many times."""
+    """Return the distribution of a sum of independent losses, with multiplicities."""
     drop = rounded_up(number(delta), bits) >> 30
 
     def both(one: Atoms, other: Atoms) -> Atoms:
@@ -3489,7 +3489,7 @@ def products_of(mechanism: list[Any], relation: str) -> list[tuple[str, Fraction
 
 
 def decide(curve: Curve, high: Point, low: Point | None) -> tuple[Answer, Answer]:
-    """For one order: is δ(ε) <= δ at ``high``? Is δ(ε) > δ at ``low`` (False where nobody asks)?"""
+    """For one order: is δ(ε) <= δ at ``high``? Is δ(ε) > δ at ``low`` (False if None)?"""
 
     def compare(point: Point) -> tuple[bool, bool]:
         lower, upper = curve(point[0])
@@ -3562,7 +3562,7 @@ def check_order(
 
 
 # --- runs.py ----------------------------------------------------------------------------------------------------------
-# What a run of version 5 is made of, and its curves.
+# Parts of a run of version 5, and its curves.
 
 
 def steps_of(releases: list[dict[str, Any]], order: str, relation: str, aim: Aim, group: int = 1) -> tuple[Steps, arb]:
@@ -3578,7 +3578,7 @@ def steps_of(releases: list[dict[str, Any]], order: str, relation: str, aim: Aim
 
 
 def of_group(release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
-    """(31) What so many records spend at once."""
+    """(31) Return what ``group`` records spend at once."""
     return SCHEMES[release["kind"]].of_group(release, order, relation, group)
 
 
@@ -3642,7 +3642,7 @@ def demand_places(releases: list[dict[str, Any]], relation: str) -> None:
 def check_drawn(
     releases: list[dict[str, Any]], claim: dict[str, Any], proofs: dict[str, Any]
 ) -> list[tuple[Answer, Answer, str]]:
-    """(14) to (31): for each order, whether δ <= at the upper end and > at the lower one, and how."""
+    """(14) to (31): for each order, whether δ <= at the upper bound and > at the lower one, and how."""
     relation, given, target, lower, upper = (claim[name] for name in FIELDS["claim"])
     high, low = ((upper, target), (lower, target)) if given == "delta" else ((target, upper), (target, lower))
     group = claim.get("group_size", 1)
@@ -3720,7 +3720,7 @@ def check_account(account: object) -> tuple[int, str, list[str], dict[str, Any]]
     if drawn:
         answers = check_drawn(releases, claim, proofs)
     else:
-        asked = low if shows and lower > 0 else None  # 0 is always a lower end
+        asked = low if shows and lower > 0 else None  # 0 is always a lower bound
         answers = [check_order(*product, proofs, high, asked) for product in products]
         answers = answers if shows else [(below, None, how) for below, _, how in answers]
     upper_holds = all(below for below, *_ in answers)
@@ -3775,7 +3775,7 @@ def substituted(before: list[Any], after: list[Any], names: tuple[str, ...], val
 
 
 def check_calibration(calibration: dict[str, Any], accounts: list[Any], claims: list[dict[str, Any]]) -> list[str]:
-    """What is wrong with the claim "value keeps the budget, fails_at does not", given the accounts of both."""
+    """Return the errors of the claim "value keeps the budget, fails_at does not", given the accounts of both."""
     solve = field(calibration, "solve", str)
     scales = tuple(name for noise in NOISES.values() for name in noise.scales)
     fields = {"noise": scales, "steps": ("count", "epochs")}
@@ -3807,7 +3807,7 @@ def check_calibration(calibration: dict[str, Any], accounts: list[Any], claims: 
 
 
 def sheet(document: dict[str, Any]) -> list[str]:
-    """What a well-formed certificate is about, for a person: claim, relation, mechanism, digest; then assumptions."""
+    """Return a readable summary of a well-formed certificate: claim, relation, mechanism, digest, assumptions."""
     lines = []
     for account in document["accounts"]:
         claim, releases = read_claim(account), account["mechanism"]

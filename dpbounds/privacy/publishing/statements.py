@@ -1,4 +1,4 @@
-"""The paragraph that a person publishes about a run: what is protected, how well, and what must stay unpublished."""
+"""Privacy statements: the guarantee of a run, its assumptions, and what must stay unpublished."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def statement(
 
     Args:
         subject: An account, or a calibration (then the statement is about its value that suffices).
-        noise_drawn: How the noise was really drawn.
+        noise_drawn: How the noise was drawn.
         outside: Further things that depended on the data and are not counted, each a short phrase.
-        chosen: Of releases that were chosen as the run went: how many there may be, at most, in a sentence without a
-            full stop. What the subject accounts for are then the most that were reserved, and no list of what happened.
+        chosen: For adaptive releases: their largest number, in a sentence without a full stop. The subject then
+            accounts for the reserved releases, and is not a list of the actual ones.
         form: "full" for a paragraph that states assumptions and exclusions, "paper" for two sentences, "latex" for the
             same in LaTeX, "assessment" for what an attacker can do, as a data-protection impact assessment asks it.
 
@@ -57,7 +57,7 @@ def statement(
         is a double is printed as the decimal that names it, and the paragraph says so.
 
     Raises:
-        CertificateError: The proven upper end is not finite, so there is nothing to state; it is for groups; or there
+        CertificateError: The proven upper bound is not finite, so there is nothing to state; it is for groups; or there
             are not words for a release.
 
     >>> from dpbounds.privacy.accountants.certified import account
@@ -132,7 +132,7 @@ def statement(
 
 
 def why_no_statement(mechanism: Mechanism, relation: Relation) -> str | None:
-    """Why a statement has no words for a mechanism, and what to do; None where it has."""
+    """Return why a mechanism has no privacy statement, and an alternative; None if it has one."""
     try:
         for part, count in parts_of(mechanism):
             _described(part, count, _Numbers())
@@ -159,8 +159,7 @@ def _described(part: Mechanism, count: int, numbers: _Numbers) -> str:
     inner = part.mechanism if isinstance(part, Sampling) else part
     if inner.name not in MECHANISMS or isinstance(inner, Declared) or (inner.whole and inner is not part):
         raise CertificateError(
-            f"no statement: there are no words for {inner!r}, only for noise on sums; publish the command and what it "
-            "says"
+            f"no privacy statement for {inner!r}: only noise on sums is supported; publish the command and its output"
         )
     simply = part.resolved()
     unit = f" ({part.noise.unit})" if part.noise.unit else ""

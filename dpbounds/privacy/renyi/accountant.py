@@ -1,4 +1,4 @@
-"""The Rényi accountant: D_λ of a whole mechanism at every real order, and what it promises as (ε, δ).
+"""The Rényi accountant: D_λ of a whole mechanism at every real order, and its conversion to (ε, δ).
 
 Rényi divergences add up under adaptive composition, for each class of ordered neighbours and each order (Mironov 2017).
 The conversion to (ε, δ) is that of Canonne, Kamath & Steinke 2020, at the best real order, which is searched for in
@@ -34,13 +34,13 @@ from dpbounds.privacy.values import Given, Target, above_one, promised_delta, pr
 
 LogMoment = Callable[[Fraction, int], arb]  # (order, accuracy in bits) -> (λ-1) D_λ
 
-_LEAST_EXCESS, _LARGEST_EXCESS = 1e-9, 1e9  # of the orders over 1 that are looked at
+_LEAST_EXCESS, _LARGEST_EXCESS = 1e-9, 1e9  # range of λ - 1 that is searched
 _STRIDE = math.log(8)
-_FINE, _FINEST = 4e-3, 1e-11  # of log(λ-1), where the golden section may end, and where it ends
+_FINE, _FINEST = 4e-3, 1e-11  # in log(λ-1): where the golden section may end, and where it ends
 _FLAT = 1e-8  # relative, of values that a parabola may interpolate
 _SEARCH_BITS, _PROOF_BITS = 40, 96
-_APART = tuple(Fraction(1, 1 << bits) for bits in (14, 20, 26, 32))  # relative distances of the orders of a lower end
-_CLOSE = 1e-6  # relative width with which a lower end is content
+_APART = tuple(Fraction(1, 1 << bits) for bits in (14, 20, 26, 32))  # relative distances of the orders of a lower bound
+_CLOSE = 1e-6  # relative width at which the search for a lower bound ends
 _ROUNDING_PRECISION = 160
 
 
@@ -61,7 +61,7 @@ class DivergenceCurve:
     orders_hint: tuple[Fraction, ...]
 
     def upper(self, order: ExactLike) -> Fraction | float:
-        """Return a proven upper bound on D_λ, the largest over the classes; ``inf`` where none is finite.
+        """Return a proven upper bound on D_λ, the largest over the classes; ``inf`` if none is finite.
 
         Raises:
             InvalidValue: The order is not above 1.
@@ -102,16 +102,16 @@ def renyi_curve(mechanism: Mechanism, relation: str | Relation = Relation.ADD_OR
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """What a Rényi curve promises at one δ (or ε).
+    """The bound of a Rényi curve at one δ (or ε).
 
     Attributes:
-        given: Which of "delta" and "epsilon" was given; the enclosure holds the other.
+        given: The given one of "delta" and "epsilon"; the enclosure holds the other.
         target: Its value.
-        enclosure: The upper end is proven to suffice for the mechanism. Where ``two_sided``, the best that this
-            conversion yields at any real order is proven to lie between the ends; otherwise the lower end is 0 and says
-            nothing. It never says anything about what the mechanism really spends, which may be less.
+        enclosure: The upper bound is proven to suffice for the mechanism. Where ``two_sided``, the best that this
+            conversion yields at any real order is proven to lie between the ends; otherwise the lower bound is 0. It is
+            never a lower bound on what the mechanism itself spends, which may be less.
         two_sided: See above.
-        order: λ of the upper end; None where no order gives a finite one.
+        order: λ of the upper bound; None where no order gives a finite one.
         neighbours: The class of ordered neighbours that spends most.
     """
 
@@ -126,7 +126,7 @@ class Converted:
 def renyi_epsilon(
     mechanism: Mechanism, delta: ExactLike, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE
 ) -> Converted:
-    """Return the ε that the mechanism's Rényi divergences promise at δ in (0, 1).
+    """Return the ε that follows from the mechanism's Rényi divergences at δ in (0, 1).
 
     ε = inf over λ > 1 of D_λ + log((λ-1)/λ) - (log δ + log λ)/(λ-1), at least 0: Canonne, Kamath & Steinke 2020,
     Proposition 12. ``inf`` where a likelihood ratio is unbounded with positive probability (uniform noise, δ > 0).
@@ -147,7 +147,7 @@ def renyi_epsilon(
 def renyi_delta(
     mechanism: Mechanism, epsilon: ExactLike, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE
 ) -> Converted:
-    """Return the δ that the mechanism's Rényi divergences promise at ε >= 0; errors as for :func:`renyi_epsilon`.
+    """Return the δ that follows from the mechanism's Rényi divergences at ε >= 0; errors as for :func:`renyi_epsilon`.
 
     δ = inf over λ > 1 of e^((λ-1)(D_λ - ε)) (1 - 1/λ)^λ / (λ-1), at most 1: Canonne, Kamath & Steinke 2020, Prop. 12.
     """
@@ -155,7 +155,7 @@ def renyi_delta(
 
 
 def converted(mechanism: Mechanism, target: Target, relation: Relation) -> Converted:
-    """Convert each class by itself, for values that were checked before: the mechanism spends what the worst does.
+    """Convert each class separately, for checked values: the mechanism spends as much as the worst class.
 
     A class that spends no more than another at that one's best order needs no search of its own.
     """
@@ -181,7 +181,7 @@ def best_epsilon(moment: LogMoment, delta: Fraction) -> Enclosure:
 
 
 def spent_at_most(product: Product, target: Target) -> Fraction | float:
-    """Return what the divergences of one product of pairs promise at a target, from above; ``inf`` if nothing finite.
+    """Return an upper bound by the divergences of one product of pairs at a target; ``inf`` if none is finite.
 
     Raises:
         NotCertified: The divergences are out of reach at every order tried.
@@ -222,7 +222,7 @@ class _Conversion:
         """Enclose the least.
 
         Args:
-            exact_ends: Whether the lower ends of ``moment`` mean something.
+            exact_ends: Whether the lower bounds of ``moment`` are proven.
             hints: Orders to try in any case.
         """
         for_epsilon = self.target.for_epsilon
@@ -334,7 +334,7 @@ def _short(value: float) -> Fraction:
     return Fraction(round(math.ldexp(mantissa, 40))) * Fraction(2) ** (exponent - 40)
 
 
-# --- The lower ends: convexity ----------------------------------------------------------------------------------------
+# --- Lower bounds: convexity ----------------------------------------------------------------------------------------
 
 
 _Bound = Callable[[Callable[[Fraction], arb], Fraction, Fraction], arb | None]

@@ -53,7 +53,7 @@ def zcdp_epsilon(
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
     form: Form = "tight",
 ) -> Enclosure:
-    """Enclose the ε that the mechanism's ρ promises at δ, by one of two formulas; errors as for :func:`zcdp_rho`.
+    """Enclose the ε that follows from the mechanism's ρ at δ, by one of two formulas; errors as for :func:`zcdp_rho`.
 
     "classical": ρ + 2 sqrt(ρ log(1/δ)) (Bun & Steinke 2016, Proposition 1.3). "tight": the best order of the conversion
     in :func:`renyi_epsilon` at D_λ = λρ, never more (Canonne, Kamath & Steinke 2020).

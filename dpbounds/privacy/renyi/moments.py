@@ -1,7 +1,7 @@
 """log E_P e^((λ-1)L) = (λ-1) D_λ(P ‖ Q) for every dominating pair, at every real order λ > 1.
 
 For most pairs the ball holds the number itself. Where a mechanism is known by a guarantee only (a Rényi curve, several
-releases on one sample), only its upper end means something; ``Pair.moments`` distinguishes the two. What a curve
+releases on one sample), only its upper bound means something; ``Pair.moments`` distinguishes the two. What a curve
 D_λ <= ε(λ) gives under sampling is derived from the curve, not from the pair that the curve allows: that is smaller.
 The pairs have the formulas; here the precision is raised until the answer is accurate. Derivations: ``renyi.md``.
 """
@@ -34,8 +34,8 @@ def log_moment(pair: Pair, order: ExactLike, accuracy_bits: int = 50) -> arb:
         accuracy_bits: Relative accuracy aimed at; precision is raised until it is there.
 
     Returns:
-        A ball whose upper end is proven, and whose lower end is where ``pair.moments`` says so; ∞ where P has mass
-        at infinite loss, or the curve says nothing.
+        A ball whose upper endpoint is proven, and whose lower endpoint is where ``pair.moments`` says so; ∞ where P has
+        mass at infinite loss, or the curve says nothing.
 
     Raises:
         InvalidValue: λ <= 1.
@@ -70,7 +70,7 @@ def log_moment(pair: Pair, order: ExactLike, accuracy_bits: int = 50) -> arb:
 
 
 def total_log_moment(product: Product, order: Fraction, accuracy_bits: int = 50) -> arb:
-    """The sum over the pairs of a product, counted: what an adaptive composition spends (Mironov 2017)."""
+    """Return the sum over the pairs of a product, with multiplicities, for an adaptive composition (Mironov 2017)."""
     with working(accuracy_bits + 64):
         total = arb(0)
         for pair, count in product:

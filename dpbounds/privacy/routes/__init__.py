@@ -1,1 +1,1 @@
-"""How δ(ε) of composed pairs is enclosed: closed forms, a contour integral, a lattice."""
+"""Enclosures of δ(ε) of composed pairs: closed forms, a contour integral, a lattice."""

@@ -37,7 +37,8 @@ _START_PRECISION = 96
 _NEWTON_STEPS = 30
 _LARGEST_PRECISION = 1 << 17
 _NEGLIGIBLE = 1 << 20  # bits below 1 at which δ is small enough for any question: it counts as [0, 2^-bits]
-_LARGEST_LAW_PRECISION = 1 << 11  # beyond that δ(ε) of a pair that is known by its distribution counts as 0 from below
+# larger precisions count δ(ε) of a pair that is known by its distribution as 0 from below
+_LARGEST_LAW_PRECISION = 1 << 11
 
 
 def has_closed_form(product: Product) -> bool:
@@ -165,7 +166,7 @@ def _from_above(pair: ShiftedGaussians, delta: Fraction, above: Fraction) -> tup
 
 
 def _largest_epsilon(pair: Pair, delta: Fraction) -> Fraction:
-    """Where to look first: of Gaussian pairs the full batch's, which is an upper bound; else where losses end."""
+    """Return where to look first: for Gaussian pairs the full batch's ε, an upper bound; else the largest loss."""
     if pair.dominating_shift is not None:
         return ball_end(upper_bound_of_epsilon(pair.dominating_shift, delta), "up")
     highest = law_at(pair, working_bits()).largest_loss()

@@ -1,7 +1,6 @@
 """Sampled Gaussian releases: an upper bound from closed forms, for numbers that no other route can plan in doubles.
 
-The record is drawn in so many steps at most, but for a small probability. How many is a choice; the proof is in
-``drawn_steps.md``.
+With high probability, the record is drawn in at most a chosen number of steps; the proof is in ``drawn_steps.md``.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ def _shifted(squared_shift: Fraction, epsilon: Fraction) -> Fraction:
 
 
 def _draws(product: GaussianProduct) -> Iterator[tuple[Fraction, Fraction]]:
-    """At most so many draws of each pair, but for a probability; and the squared shift that they make."""
+    """Yield the largest number of draws of each pair, up to a small probability; and their squared shift."""
     sampled = [(pair, count) for pair, count in product if isinstance(pair, SampledGaussians)]
     fixed, bits = squared_shift_of(product), _PRECISION + 2 * sum(count for _, count in sampled).bit_length()
 
@@ -100,7 +99,7 @@ def _draws(product: GaussianProduct) -> Iterator[tuple[Fraction, Fraction]]:
 
 
 def _more_than(draws: int, count: int, rate: Fraction) -> arb:
-    """Chernoff's bound on the probability of more than so many draws."""
+    """Return Chernoff's bound on the probability of more than ``draws`` draws."""
     if draws >= count:
         return arb(0)
     least = draws + 1

@@ -1,11 +1,11 @@
-"""Schedules of very many levels, enclosed between two of few: each release rounded to a dearer and to a cheaper one.
+"""Schedules of very many levels, enclosed between two of few: each release is rounded up and down in cost.
 
 Every route takes time for each distinct pair of a product. Here the pairs of one family (the same mechanism and
-sampling, other noise and rates) are put into groups; with each pair replaced by the dearest point of its group's box
-the product spends at least as much, with each replaced by the cheapest at most as much. That is monotonicity in the
-noise, the rate and the other costs, proven in ``pairs.md``, section 7, for one step, for whole compositions and where
-single steps of many are changed. How the groups are chosen is free; each further group splits one of those before it,
-so that more groups enclose no less narrowly.
+sampling, other noise and rates) are put into groups; if each pair is replaced by the most expensive point of its
+group's box, the product spends at least as much; with the cheapest, at most as much. That is monotonicity in the noise,
+the rate and the other costs, proven in ``pairs.md``, section 7, for one step, for whole compositions and where single
+steps of many are changed. How the groups are chosen is free; each further group splits one of those before it, so that
+more groups enclose no less narrowly.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class _Group:
 
     @property
     def count(self) -> int:
-        """How many releases."""
+        """The number of releases."""
         return sum(number for _, _, number in self.members)
 
     def widths(self) -> list[float]:
-        """How far rounding in each cost alone may move what the group spends; in floating point, decides nothing."""
+        """Estimated effect of rounding in each cost alone; in floating point, decides nothing."""
         (low, high), (pair, _, _), count = self.box, self.members[0], self.count
         top = pair.with_costs(high).rough_variance()
         return [
@@ -71,8 +71,8 @@ def between(product: Product, most: int) -> Between:
 
     Args:
         product: Pairs with multiplicities, one class of neighbours.
-        most: At least 1. Pairs about whose costs nothing is proven stay as they are, and each family has one group at
-            least; there may be more than ``most`` for either reason.
+        most: At least 1. Pairs without proven monotonicity stay as they are, and each family has one group at least;
+            there may be more than ``most`` for either reason.
 
     >>> from fractions import Fraction
     >>> from dpbounds.privacy.pairs.pairs import SampledLaplaces

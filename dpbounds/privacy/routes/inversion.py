@@ -1,4 +1,4 @@
-"""From a proven curve δ(ε) to a proven ε(δ) = inf{ε >= 0 : δ(ε) <= δ}.
+"""Inversion of a proven curve δ(ε) to a proven ε(δ) = inf{ε >= 0 : δ(ε) <= δ}.
 
 Only two inequalities carry the proof, whatever the search did before: δ_upper(hi) <= δ gives ε(δ) <= hi, and
 δ_lower(lo) > δ gives ε(δ) >= lo, because δ(·) is non-increasing.
@@ -17,7 +17,7 @@ from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.time_limit import checkpoint
 
-DeltaCurve = Callable[[Fraction], tuple[arb, arb]]  # ε -> balls whose lower and upper ends enclose δ(ε)
+DeltaCurve = Callable[[Fraction], tuple[arb, arb]]  # maps ε to balls whose lower and upper endpoints enclose δ(ε)
 
 _STEPS = 300
 _SECANTS = 16
@@ -42,7 +42,7 @@ def invert(
         curve: Encloses δ(ε) for ε >= 0; it need not be monotone itself, and is never called at precision other than
             the caller's.
         delta: The target, in (0, 1).
-        guess: Where to start looking, at least 0.
+        guess: The first value to try, at least 0.
         estimate: ε -> δ(ε), unproven, for the search; the middle of the curve's enclosure if None.
         margin: The least relative half-width tried, by default 2^(8 - ``bits``); it grows until both inequalities
             hold.
@@ -77,7 +77,7 @@ def invert(
     if (low is None or high is None) and curve(Fraction(0))[1] <= delta:
         return Fraction(0), Fraction(0)
     if low is None:
-        low = Fraction(0)  # always a valid lower end
+        low = Fraction(0)  # always a valid lower bound
     while high is None:
         candidate = _dyadic(root * (1 + margin), bits)
         high = candidate if curve(candidate)[1] <= delta else None
@@ -145,7 +145,7 @@ def _excess(estimate: Callable[[Fraction], arb], delta: arb, epsilon: Fraction) 
 
 
 def _root(estimate: Callable[[Fraction], arb], delta: arb, guess: Fraction) -> Fraction:
-    """Where the estimate crosses δ, to some 58 bits: a search, which proves nothing."""
+    """Return where the estimate crosses δ, to some 58 bits: a search, which proves nothing."""
     excess = partial(_excess, estimate, delta)
     step = Fraction(1, 8)
     low, high = Fraction(0), _dyadic(max(guess, Fraction(1, 1 << 60)))

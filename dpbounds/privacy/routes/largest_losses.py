@@ -6,7 +6,7 @@ of the composition, which is M with P-mass π = Π p_i^(T_i). With a the probabi
     a + π (1 - e^(ε - M))  <=  δ(ε)  for ε < M,   and   δ(M) = a.
 
 So ε(δ) lies between M + log(1 - (δ - a)/π) and M where a < δ < a + π. Any atoms in the place of the
-largest prove a lower end.
+largest prove a lower bound.
 
 From above, let ε = M - s with s > 0. As no other loss exceeds its M_j, Σ L_j > ε needs L_i > M_i - s of every release,
 so that
@@ -34,7 +34,7 @@ _PRECISION, _FINE = 192, 4096  # the other where ε cannot be distinguished from
 
 
 def epsilon_by_largest_losses(product: Product, delta: Fraction) -> Proof:
-    """Prove an enclosure of ε(δ) whose upper end is the sum of the largest losses.
+    """Prove an enclosure of ε(δ) whose upper bound is the sum of the largest losses.
 
     It is narrow where δ is far below the probability that all losses are as large as they can be.
 

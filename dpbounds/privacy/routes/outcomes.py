@@ -2,8 +2,8 @@
 
 Randomised responses, (ε, δ)-guarantees, two-point pairs, noise in balls and samples of them have finitely many losses.
 T equal releases with n atoms have C(T+n-1, n-1) outcomes that differ in more than their order; where the outcomes of a
-product are few, they are listed, and nothing is rounded but balls. Full-batch Gaussian releases may stand beside them:
-given an outcome, what is left of ε is theirs. Proof: ``losses.md``, section 11.
+product are few, they are listed, and nothing is rounded but balls. Full-batch Gaussian releases may be composed with
+them: given an outcome, they have the rest of ε. Proof: ``losses.md``, section 11.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Outcomes:
     first_law: tuple[arb, ...]  # P-mass of the first 0, 1, 2, ... outcomes
     second_law: tuple[arb, ...]  # their Q-mass
     infinite: arb  # P-mass at infinite loss
-    squared_shift: Fraction  # of the Gaussian releases beside them
+    squared_shift: Fraction  # sum over the Gaussian releases composed with them
 
     @classmethod
     def of(cls, product: Product) -> _Outcomes:
@@ -97,7 +97,7 @@ class _Outcomes:
         return value
 
     def estimate(self) -> Callable[[Fraction], arb]:
-        """ε -> δ(ε) in floating point, where Gaussian releases stand beside them."""
+        """Return δ(ε) in floating point, including Gaussian releases that are composed with them."""
         import numpy as np
         from scipy.special import log_ndtr  # a quarter of a second, which not every answer needs
 
@@ -130,7 +130,7 @@ class _Outcomes:
 def has_few_outcomes(product: Product) -> bool:
     """Whether all pairs have few atoms and no continuous losses; their outcomes may still be too many.
 
-    Where full-batch Gaussian releases stand beside them, these are few.
+    If full-batch Gaussian releases are composed with them, these are few.
     """
     atomic = _atomic(product)
     sizes = [(pair.atom_count, count) for pair, count in atomic]
@@ -193,7 +193,7 @@ def _atomic(product: Product) -> Product:
 
 
 def _how_many(sizes: Iterable[tuple[int, int]]) -> int:
-    """The number of outcomes of releases with so many atoms, so many of each; more than ``_MOST`` may be any more."""
+    """Return the number of outcomes of releases, given numbers of atoms and multiplicities; capped above ``_MOST``."""
     total = 1
     for atoms, count in sizes:
         for k in range(1, min(atoms - 1, count) + 1):  # C(T+n-1, min(n-1, T)), which grows with each factor

@@ -1,4 +1,4 @@
-"""What searches in floating point need of SciPy and would wait for: importing it takes longer than a first answer.
+"""Functions of SciPy for searches in floating point, written here: importing SciPy takes longer than a first answer.
 
 Nothing here is proven; what a search finds is proven elsewhere.
 """
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _FEW = 2000  # points, which take less than a millisecond by themselves
-_FAR = 37.0  # beyond it the tail underflows, and its series is exact in doubles
+_FAR = 37.0  # larger values underflow in the tail, whose series is exact in doubles
 _ROUNDS = 200
 
 
@@ -44,7 +44,7 @@ def log_tails(x: NDArray[Any]) -> NDArray[Any]:
 
 
 def crossing(function: Callable[[float], float], low: float, high: float, near: float, enough: float = 0.0) -> float:
-    """Where a continuous function that is negative at one end and positive at the other is 0, to within ``near``.
+    """Return a zero of a continuous function that changes sign between ``low`` and ``high``, to within ``near``.
 
     The search ends earlier where the function is found to be at most ``enough`` in absolute value.
 

@@ -1,1 +1,1 @@
-"""How tight each bound is: a bound beside a problem on which what it bounds is computed, with proof."""
+"""Tightness of bounds: each with a problem on which the bounded quantity is computed with proof."""

@@ -25,7 +25,7 @@ def _chance_of_the_flat(others: Fraction, factor: Fraction, nearest: Fraction, h
 
 
 def _risks(at: Values, loss: Loss) -> tuple[Fraction, Fraction]:
-    """Of the net's point that is nearest to the minimiser, and of the flat."""
+    """Return the risks of the net's point that is nearest to the minimiser, and of the flat."""
     flat = loss.pieces[0].until
     assert flat is not None
     return at["lipschitz"] * at["net_radius"], at["lipschitz"] * flat
@@ -45,12 +45,12 @@ def _reached(flat: Fraction, chance: arb, failure: arb) -> Fraction:
 
 
 def mean_excess(at: Values) -> arb:
-    """Of the exponential mechanism with factor εn/(2GD) on a net of N points."""
+    """Return the mean excess of the exponential mechanism with factor εn/(2GD) on a net of N points."""
     return _mean(at, _NET, at["candidates"])
 
 
 def mean_excess_in_a_ball(at: Values) -> arb:
-    """The same, with as many points as a net in a ball of radius R needs at most."""
+    """Return the mean excess with as many points as a net in a ball of radius R needs at most."""
     return _mean(at, _IN_A_BALL, (1 + 2 * at["enclosing_radius"] / at["net_radius"]) ** int(at["dimension"]))
 
 
@@ -63,7 +63,7 @@ def likely_excess(at: Values) -> Fraction:
 
 
 def _chance_on_a_grid(risks: list[Fraction], factor: arb, others: int, height: Fraction) -> arb:
-    """Of the flat: the points of the well have these risks, the others the height."""
+    """Return the probability of the flat: the points of the well have these risks, the others the height."""
     good = sum(((-factor * to_arb(risk)).exp() for risk in risks), start=to_arb(Fraction(0)))
     flat = others * (-factor * to_arb(height)).exp()
     return flat / (flat + good)
@@ -88,7 +88,7 @@ def likely_at_lemma_4_2(at: Values) -> Fraction:
 
 
 def likely_at_equation_2(at: Values) -> Fraction:
-    """With half of ε, missed with probability > 2√d/(εn)."""
+    """Return the value that is exceeded with probability > 2√d/(εn), for half of ε."""
     failure = 2 * to_arb(at["dimension"]).sqrt() / to_arb(at["epsilon"] * at["dataset_size"])
     return _of_definition_4_1(at, _EQUATION, at["epsilon"] / 2, failure)
 
@@ -130,7 +130,7 @@ def likely_population_excess(at: Values) -> Fraction:
 
 
 def likely_regularised_excess(at: Values) -> Fraction:
-    """In one dimension, on a grid of spacing α over [-G/λ, G/λ] with 0 in its middle, by its finite sum.
+    """Return the value in one dimension, on a grid of spacing α over [-G/λ, G/λ] around 0, by its finite sum.
 
     The risk is min(G|w| + (λ/2)w², h).
     """

@@ -44,18 +44,18 @@ def _weighted(at: Values, moment: Fraction) -> Fraction:
 
 
 def weighted(at: Values) -> Fraction:
-    """At the given noise."""
+    """Return the value at the given noise."""
     return _weighted(at, _second_moment(at))
 
 
 def weighted_private(at: Values) -> Fraction:
-    """At σ² = 2G²T/(n²ρ)."""
+    """Return the value at σ² = 2G²T/(n²ρ)."""
     spent = at["dataset_size"] ** 2 * at["rho"]
     return _weighted(at, 2 * at["dimension"] * at["lipschitz"] ** 2 * at["steps"] / spent)
 
 
 def uniform(at: Values) -> arb:
-    """The mean over t < T, in a G-Lipschitz loss: enclosed by what short noise does."""
+    """Enclose the mean over t < T, in a G-Lipschitz loss, by the case of short noise."""
     return _contained(at, Fraction(0))
 
 
@@ -123,7 +123,7 @@ def last_gap(at: Values) -> arb:
     variance = (at["smoothness"] * at["step_size"] * at["noise_stddev"]) ** 2 * (1 - left ** _steps(at)) / (1 - left)
     shift = to_arb(left ** _steps(at) * 2 * at["smoothness"] * at["initial_gap"]).sqrt()
     shape, zeta = to_arb(at["dimension"] / 2), to_arb(at["failure_probability"])
-    low, high = Fraction(0), 4 * at["dimension"] + 100  # of |N(0, I)|²: below and above its quantile
+    low, high = Fraction(0), 4 * at["dimension"] + 100  # bracket of the quantile of |N(0, I)|²
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         beyond = (to_arb(middle) / 2).gamma_upper(shape, regularized=1)

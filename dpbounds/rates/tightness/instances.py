@@ -26,15 +26,15 @@ _EXACT = Fraction(1, 10**12)  # how near to 1 a ratio of equal numbers is proven
 
 @dataclass(frozen=True)
 class Instance:
-    """A problem that satisfies a statement's assumptions, on which what a part of it bounds is computed.
+    """A problem that satisfies a statement's assumptions, on which the bounded quantity is computed.
 
     All records have the same loss (where only a common field is assumed, up to linear terms whose mean is 0).
 
     Attributes:
         values: The statement's quantities, by name; also those that only its assumptions name.
-        run: What is run, and what is special about it, in one line.
+        run: The run and its special properties, in one line.
         measured: From the values what the part bounds: a rational number, or a ball that holds it.
-        gap: What the bound loses there.
+        gap: The loss of the bound there.
         squared: ``measured`` is the square of it.
         start: Distance of the first iterate from the minimiser.
         reach: Largest distance of a point of the set from the minimiser; None for all of space.
@@ -62,10 +62,10 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A bound beside its instance.
+    """A bound, with its instance.
 
     Attributes:
-        ratio: How much more the bound allows than the instance has: at least 1, or the bound is wrong.
+        ratio: The ratio of the bound to the instance: at least 1 for a valid bound.
     """
 
     instance: Instance
@@ -100,7 +100,7 @@ def compare(theorem: Theorem, instance: Instance) -> Finding:
 
 
 def _ratio(bound: Enclosure, value: Enclosure) -> Enclosure:
-    """Of an upper bound to what it bounds; where both are negative (a decrease) the other way round."""
+    """Return the ratio of an upper bound to the bounded value; if both are negative (a decrease), its inverse."""
     if value.exact_upper < 0 and bound.exact_upper < 0:
         larger = Enclosure(-value.exact_upper, -value.exact_lower, value.method, value.precision)
         return _quotient(larger, Enclosure(-bound.exact_upper, -bound.exact_lower))

@@ -1,4 +1,4 @@
-"""Gaussian noise, given that it is not long: what keeps a run where its loss is quadratic."""
+"""Gaussian noise, conditioned on a bounded norm, which keeps a run where its loss is quadratic."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Capped:
     """A standard Gaussian vector ζ, given that |ζ| <= cap: its direction is uniform still.
 
     Attributes:
-        chance: Of |ζ| <= cap.
+        chance: P(|ζ| <= cap).
         second: E|ζ|², given that.
         fourth: E|ζ|⁴.
     """
@@ -28,7 +28,7 @@ class Capped:
 
 
 def capped(dimension: int, cap: Fraction) -> Capped:
-    """By the distribution of |ζ|²/2, which is that of a Gamma variable of shape d/2."""
+    """Return the capped noise, by the distribution of |ζ|²/2, that of a Gamma variable of shape d/2."""
     half = to_arb(cap) ** 2 / 2
     shape = to_arb(Fraction(dimension, 2))
 

@@ -1,4 +1,4 @@
-"""The table of tightness: every proven bound with constants on what an algorithm is for, beside its instances."""
+"""The table of tightness: every proven bound with constants on an output of an algorithm, with its instances."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _NOT_YET = "no instance yet"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A statement and what is known of its tightness.
+    """A statement, with its tightness.
 
     Attributes:
         findings: One for each part of which an instance is computed.
@@ -63,7 +63,7 @@ class Row:
 
 
 def statements() -> Iterator[Theorem]:
-    """Every statement with a proven bound with constants on what an algorithm is for."""
+    """Yield every statement with a proven bound with constants on an output of an algorithm."""
     for theorem in library():
         bounds = [part for part in theorem.parts if isinstance(part, Bound)]
         goal = theorem.metric in GOALS or theorem.metric is Metric.SAMPLE_SIZE
@@ -93,5 +93,5 @@ def rows() -> tuple[Row, ...]:
 
 
 def verdict(finding: Finding) -> str:
-    """In words; the factor is rounded up."""
+    """The verdict in words; the factor is rounded up."""
     return "exact" if finding.exact else f"within {finding.ratio.decimals(4)[1]}"

@@ -37,7 +37,7 @@ def _batch(at: Values) -> Fraction:
 
 
 def _either(chance: arb, lower: arb, upper: arb, slope: arb) -> arb:
-    """Of a square that is at most G², from its mean while all is short."""
+    """Enclose the mean of a square that is at most G², from its mean while all steps are short."""
     return (chance * lower).union(chance * upper + (1 - chance) * slope**2)
 
 

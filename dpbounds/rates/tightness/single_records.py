@@ -18,7 +18,7 @@ _SLOPE = Fraction(23, 100)  # where the mean's loss goes on linearly; the record
 
 
 def steps_of(at: Values) -> int:
-    """As many as are (0, δ)-private by the statement: two unit intervals s apart have a total variation of s/2."""
+    """Return the number of (0, δ)-private steps of the statement: unit intervals s apart have total variation s/2."""
     if at["dimension"] != 1 or at["batch_size"] != 1 or at["radius"] < at["lipschitz"]:
         raise NotCertified("the instance has one dimension, single records, and noise at least as long as a gradient")
     return floor(at["dataset_size"] * at["delta"] * at["radius"] / at["lipschitz"])

@@ -27,7 +27,7 @@ _CAP = 12  # noise is held to be at most √d + 12 standard deviations long
 
 @dataclass(frozen=True, slots=True)
 class _Moments:
-    """Of g = ∇F(w) and the estimate v: means of |g|², <g, v>, |v|², and of their products."""
+    """Moments of g = ∇F(w) and the estimate v: means of |g|², <g, v>, |v|², and of their products."""
 
     gg: arb
     gv: arb
@@ -132,12 +132,12 @@ def _mean_norm(at: Values, anchor_square: Fraction, difference_square: Fraction,
 
 
 def any_parameters(at: Values) -> arb:
-    """At given noise, and a given distance of anchors."""
+    """Return the value at given noise, and a given distance of anchors."""
     return _mean_norm(at, at["noise_stddev"] ** 2, at["difference_noise_stddev"] ** 2, int(at["anchor_period"]))
 
 
 def prescribed(at: Values) -> arb:
-    """At the parameters of lemma-3.1/explicit."""
+    """Return the value at the parameters of lemma-3.1/explicit."""
     known = {name: at[name] for name in ("smoothness", "lipschitz", "dimension", "dataset_size", "rho")}
     known["initial_gap"] = at.get("initial_gap", at.get("excess_risk", Fraction(0)))
     record = theorem("lowy-ullman-wright-2024/lemma-3.1/explicit")
@@ -174,7 +174,7 @@ def shared(at: Values) -> arb:
     steps, stages, dimension = int(at["steps"]), int(at["stages"]), at["dimension"]
     left = at["dataset_size"] ** 2 * at["rho"] - stages * dimension * (steps - 1) ** 2
     root = to_arb(Fraction(2)).sqrt()
-    shares = [root**i for i in reversed(range(stages))]  # of σ_j², j = 0, 1, ...
+    shares = [root**i for i in reversed(range(stages))]  # shares of σ_j², j = 0, 1, ...
     unit = 2 * to_arb(dimension * at["lipschitz"] ** 2 / left) * sum((1 / one for one in shares), to_arb(Fraction(0)))
     start = to_arb(2 * at["smoothness"] * at["initial_gap"])
     difference = to_arb(Fraction(1, 2) / (steps - 1))

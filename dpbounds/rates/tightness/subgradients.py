@@ -29,28 +29,28 @@ def _mean_excess(at: Values, steps: int, noise_square: Fraction, step: arb | Non
 
 
 def any_noise(at: Values) -> arb:
-    """At the prescribed step size."""
+    """Return the value at the prescribed step size."""
     return _mean_excess(at, int(at["steps"]), (at["noise_stddev"] / at["lipschitz"]) ** 2)
 
 
 def any_step(at: Values) -> arb:
-    """At a given one."""
+    """Return the value at a given step size."""
     noise = (at["noise_stddev"] / at["lipschitz"]) ** 2
     return _mean_excess(at, int(at["steps"]), noise, to_arb(at["step_size"]))
 
 
 def private(at: Values) -> arb:
-    """With σ² = 2G²T/(n²ρ)."""
+    """Return the value with σ² = 2G²T/(n²ρ)."""
     return _mean_excess(at, int(at["steps"]), 2 * at["steps"] / _spent(at))
 
 
 def balanced(at: Values) -> arb:
-    """The same, with so many steps that σ = G."""
+    """Return the mean excess with the number of steps for which σ = G."""
     return _mean_excess(at, _whole(_spent(at) / 2), _ONE)
 
 
 def balanced_by_half(at: Values) -> arb:
-    """The same, for half of the budget."""
+    """Return the same for half of the budget."""
     return _mean_excess(at, _whole(_spent(at) / 4), _ONE)
 
 

@@ -50,16 +50,16 @@ def names() -> tuple[str, ...]:
 
 
 def table(name: str, at: Values | None = None, own: Sequence[Theorem] = ()) -> Table:
-    """A table.
+    """Return a table.
 
     Args:
         name: One of ``names()``.
         at: Values at which formulas are evaluated.
-        own: Statements of one's own that stand in it, too.
+        own: Your own statements, to be included.
 
     Raises:
         InvalidValue: There is no such table, a value is outside its domain, the table has a grid of its own, or does
-            not take statements of one's own.
+            not accept your own statements.
     """
     if name in _of_statements():
         return _of_statements()[name](at or {}, own)

@@ -1,4 +1,4 @@
-"""Every order of growth for one metric, side by side, with what each assumes and what is known of it."""
+"""Tables of the orders of growth for one metric, with assumptions and status."""
 
 from __future__ import annotations
 

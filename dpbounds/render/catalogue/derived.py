@@ -1,4 +1,4 @@
-"""Printed rates beside what balancing gives, and where the two differ."""
+"""Table of printed rates and rates by balancing, and their differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every bound with explicit constants on something that an algorithm is for: what can be proven at given numbers."""
+"""Table of the bounds with explicit constants on outputs of algorithms, at given numbers."""
 
 from __future__ import annotations
 

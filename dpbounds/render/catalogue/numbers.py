@@ -22,7 +22,7 @@ def columns(at: Values) -> tuple[str, ...]:
 
 
 def orders_at(at: Values) -> tuple[str, ...]:
-    """What is to be said of a table's numbers where they are values of orders of growth."""
+    """Return the note on a table's numbers, if they are values of orders of growth."""
     return (f"At {at_in_words(at)}: values after ~ are those of the formula inside O(.), no bounds.",) if at else ()
 
 
@@ -48,7 +48,7 @@ def cells(
 
 
 def _applies(found: Evaluation) -> Standing:
-    """Which conditions fail, or could not be checked."""
+    """Return the conditions that fail, or could not be checked."""
     unknown = ", ".join(sorted({name for one in found.conditions for name in one.missing}))
     if found.failing:
         failing = "; ".join(found.failing)
@@ -68,7 +68,7 @@ def in_order(rows: Iterable[Row], at: Values) -> tuple[tuple[TableCell, ...], ..
 
 
 def at_in_words(at: Values) -> str:
-    """The values, as a person would write them."""
+    """Return the values in words."""
     return ", ".join(f"{name} = {_number(value)}" for name, value in at.items())
 
 

@@ -1,4 +1,4 @@
-"""The comparison tables that the papers print, row by row, with what is known of each row today."""
+"""The comparison tables of the papers, row by row, with the status of each row today."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What privacy really costs: constants that papers leave open, promises against certified spends, ball noise."""
+"""Privacy spent: constants that papers leave open, claims compared with certified values, ball noise."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _BISECTIONS = 24
 
 
 def noise_constants() -> Table:
-    """What c2 of "noise c2 q √(T ln(1/δ))/ε suffices" is, over a grid."""
+    """Return the table of c2 of "noise c2 q √(T ln(1/δ))/ε suffices", over a grid."""
     rows: list[tuple[TableCell, ...]] = []
     for rate, steps in (("1", 100), ("1", 10_000), ("0.1", 1000), ("0.01", 1000), ("0.01", 10_000), ("0.001", 10_000)):
         for epsilon in ("0.1", "1", "5"):
@@ -73,7 +73,7 @@ def noise_constants() -> Table:
 
 
 def privacy_as_printed() -> Table:
-    """Every algorithm's promise against what it is certified to spend, under both relations."""
+    """Return the table of claimed and certified privacy of every algorithm, under both relations."""
     rows = [row for theorem in library() if theorem.privacy is not None for row in [_promise(theorem)] if row]
     return Table(
         name="privacy-as-printed",

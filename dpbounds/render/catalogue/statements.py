@@ -1,4 +1,4 @@
-"""Cells that say which statement a row is about, and what is known of it."""
+"""Table cells with the statement of a row, and its status."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def assumed(theorem: Theorem, part: Part) -> Assumed:
 
 
 def stood(theorem: Theorem, part: Part) -> Standing:
-    """What is known of a part, and what a footnote says of it: nothing of what is proven as it stands."""
+    """Return the status of a part and its footnote: none for proven statements."""
     known = standing(theorem, part)
     notes = [(_IN_PRINT if known is theorem.status_of(part) else _THROUGH).get(known, "")]
     if known is Status.CLAIMED and theorem.read is Read.ABSTRACT:

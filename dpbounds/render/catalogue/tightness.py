@@ -1,4 +1,4 @@
-"""How tight each bound with constants is: the bound, an instance of it, and what the bound loses there."""
+"""Table of the tightness of bounds with constants: the bound, an instance, and the loss."""
 
 from __future__ import annotations
 

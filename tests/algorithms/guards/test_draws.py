@@ -375,7 +375,7 @@ def test_the_commands_refuse_them(words, bug, plant, monkeypatch, tmp_path, caps
     plant(again(1)) if bug == "every batch twice" else BUGS[bug](monkeypatch)
     assert main([*words, "--epsilon", "1", "--delta", "1e-5"]) == 1
     said = capsys.readouterr().err
-    assert "not what the ledger says" in said
+    assert "not as the ledger states" in said
     assert not (tmp_path / "out").exists()
 
 

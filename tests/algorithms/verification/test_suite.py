@@ -253,7 +253,7 @@ def forgotten(streams, dimension):
 @pytest.mark.parametrize(
     ("bug", "reason"),
     [
-        ((noise, "standard_gaussian", lambda *drawn: RIGHT(*drawn) / 2), "less noise was added than written down"),
+        ((noise, "standard_gaussian", lambda *drawn: RIGHT(*drawn) / 2), "less noise was added than recorded"),
         ((noise, "standard_gaussian", forgotten), "have 0 of the size"),
         # small noise that is written down
         (
@@ -320,7 +320,7 @@ def test_one_bad_run_does_not_lose_the_others(capsys, monkeypatch, tmp_path):
         "open": NotCertified("the tail did not close\nwithin 10 digits"),
         "unknown": UnsupportedMechanism("no analysis of this sampling"),
         "zero": {"gap": [0.0, 0.0]},
-        "refused": BudgetExceeded("less noise was added than written down"),
+        "refused": BudgetExceeded("less noise was added than recorded"),
     }
     module = types.ModuleType("bad_tasks")
     vars(module).update({name: gives(found) for name, found in tasks.items()})
@@ -389,7 +389,7 @@ def test_an_audit_sees_forgotten_noise(monkeypatch):
     (cell,) = one.cells(Size.QUICK)
     monkeypatch.setattr(noise, "standard_gaussian", forgotten)
     monkeypatch.setattr(OpenLedger, "_demand_noise", lambda ledger: None)
-    assert "variance of the noise is not what the ledger says" in run(cell).refused
+    assert "variance of the noise is not as the ledger states" in run(cell).refused
     monkeypatch.setattr(experiments, "examined", lambda *args: None)
     found = one.judge([run(cell)], 0.99)
     assert (found.verdict, found.measured.mean > 5) == (Verdict.FAILS, True)

@@ -213,11 +213,11 @@ def test_what_is_not_attained_at_a_step_is_not_attained_at_a_random_one() -> Non
 KEEP = dp.RandomlyAllocated(dp.Gaussian(1), 3)
 REFUSED: list[tuple[dp.Mechanism, dp.Relation, str]] = [
     *(
-        (whole, RE, r"Gaussian noise alone.*--relation add-or-remove-one or --relation zero-out-one")
+        (whole, RE, r"Gaussian noise only.*--relation add-or-remove-one or --relation zero-out-one")
         for inner in (dp.Laplace(1), dp.Gaussian(1) @ dp.Laplace(1), dp.PoissonSampled(dp.Gaussian(1), "0.5"))
         for whole in (dp.RandomlyAllocated(inner, 3), dp.BallsInBins(inner, 3, 2, redraw=False))
     ),
-    (dp.RandomlyAllocated(dp.Gaussian(noise_stddev=1, sensitivity=1), 3), RE, "final distance.*noise_multiplier"),
+    (dp.RandomlyAllocated(dp.Gaussian(noise_stddev=1, sensitivity=1), 3), RE, "sensitivity given.*noise_multiplier"),
     (
         dp.RandomlyAllocated(dp.SampledWithoutReplacement(dp.Gaussian(1), 1, 9), 3),
         AR,

@@ -854,7 +854,7 @@ def test_what_is_refused_says_what_to_do() -> None:
         dp.SampledWithReplacement(dp.Laplace(2), 2, 5): "Gaussian noise, given by noise_multiplier",
         dp.PoissonSampled(dp.DiscreteGaussian(3, 2), "0.1"): "bound each coordinate",
         dp.RandomlyAllocated(dp.Laplace(2), 2): "Gaussian noise, given by noise_multiplier",
-        dp.UniformBall(9, 3): "publish the command and what it says",
+        dp.UniformBall(9, 3): "publish the command and its output",
     }
     for mechanism, advice in cases.items():
         with pytest.raises(CertificateError, match=advice):

@@ -115,7 +115,7 @@ def test_a_subclass_of_an_event_is_not_that_event(event: dpa.DpEvent, _: Mechani
     ("name", "advice"),
     [
         ("RandomAllocationDpEvent", r"RandomlyAllocated\(mechanism, steps, participations\)"),
-        ("SomethingNewDpEvent", "not known here"),
+        ("SomethingNewDpEvent", "an unknown event"),
     ],
 )
 def test_events_of_later_versions_are_refused_by_name(monkeypatch: pytest.MonkeyPatch, name: str, advice: str) -> None:

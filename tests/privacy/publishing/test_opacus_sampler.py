@@ -117,7 +117,7 @@ class TestWithOpacus:
             (Shuffled, 0.5),
             (NoEmpty, 0.5),
         ):
-            with pytest.raises(UnsupportedMechanism, match="not known here"):
+            with pytest.raises(UnsupportedMechanism, match="not supported"):
                 demand_threshold(other, rate)
 
     def test_another_pytorch_is_noticed(self, monkeypatch: pytest.MonkeyPatch) -> None:

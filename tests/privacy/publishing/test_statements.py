@@ -215,7 +215,7 @@ def test_what_has_no_words_is_refused_with_a_reason() -> None:
     assert named == {"exponential", "permute-and-flip", "above-threshold", "pure", "approximate", "zcdp", "renyi"}
     chosen = ExponentialMechanism(1, relation=Relation.REPLACE_ONE)
     for mechanism in (chosen, PoissonSampled(NOISE @ NOISE, "0.1"), Gaussian(1) @ chosen):
-        with pytest.raises(CertificateError, match=r"there are no words for .* publish the command"):
+        with pytest.raises(CertificateError, match=r"no privacy statement for .* publish the command"):
             told(mechanism)
         assert why_no_statement(mechanism, Relation.REPLACE_ONE) is not None
     assert why_no_statement(Gaussian(1) @ DRAWN["shuffled"][0], Relation.REPLACE_ONE) is None

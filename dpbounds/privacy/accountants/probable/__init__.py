@@ -1,4 +1,4 @@
-"""ε and δ that hold with a stated confidence, by sampling the loss, for pairs that have no sharp enclosure.
+"""Monte Carlo bounds on ε and δ, with a stated confidence, for pairs without a tight enclosure.
 
 Derived, with what is assumed, in ``probable.md``. Nothing here is certified, and nothing that certifies takes it.
 """

@@ -1,4 +1,4 @@
-"""Questions that are answered by sampling, and their answers."""
+"""Monte Carlo bounds, and the questions that they answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.values import Given, Target, demand_fields
 
 DEFAULT_SAMPLES = 1_000_000
-_LARGEST_EPSILON = 10**12  # of which doubles hold the exponentials of differences
+_LARGEST_EPSILON = 10**12  # largest ε whose differences have exponentials in double precision
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -26,14 +26,14 @@ class Probable(Displayed):
     """An upper bound that holds with a stated confidence: not certified, not an ``Enclosure``.
 
     Attributes:
-        mechanism: What ran, or will run.
+        mechanism: The mechanism.
         relation: The neighbouring relation.
-        given: Which of the two was given, "delta" or "epsilon"; ``upper`` bounds the other.
-        target: Its value.
+        given: The given one of "delta" and "epsilon"; ``upper`` bounds the other.
+        target: The given value.
         upper: The bound; it fails with probability 1 - ``confidence`` at most, over the draws.
         confidence: In (0, 1).
-        samples: How many draws it rests on, in each of the two orders.
-        seed: Of the draws; None where the operating system's randomness was used. With a seed the confidence is
+        samples: The number of draws in each of the two orders.
+        seed: The seed of the draws; None if the operating system's randomness was used. With a seed, the confidence is
             conditional on the seed not having been chosen by its answer.
     """
 
@@ -51,7 +51,7 @@ class Probable(Displayed):
         demand_fields(self, confidence=Fraction, samples=int, seed=(int, NoneType))
 
     def rounded(self, digits: int) -> str:
-        """The bound as a decimal of so many digits, rounded up."""
+        """Return the bound as a decimal with this number of digits, rounded up."""
         return to_decimal(self.upper, digits, "up")
 
     def _sheet(self) -> Sheet:
@@ -82,17 +82,17 @@ def probable_epsilon(
     samples: int = DEFAULT_SAMPLES,
     seed: int | None = None,
 ) -> Probable:
-    """Bound ε(δ) by sampling, with a stated confidence. Derived in ``probable.md``; Chernoff and Hoeffding's bound.
+    """Return a Monte Carlo bound on ε(δ), with a stated confidence (``probable.md``; Chernoff and Hoeffding).
 
     Args:
         mechanism: ``RandomlyAllocated`` with Gaussian noise, ``MatrixMechanism`` with balls in bins or with steps that
             are drawn apart ("minimum-separation" with a sample rate), or ``**`` of one.
-        delta: In (0, 1). Publish δ + (1 - confidence) with what comes out.
+        delta: In (0, 1). Publish δ + (1 - confidence) with the result.
         relation: "add-or-remove-one" or "zero-out-one".
-        confidence: In (0, 1), such as ``"0.999999"``: of all that is asked of the same run, once.
-        samples: How many to draw in each order, for the bound itself; a tenth more to plan it.
-        seed: None for randomness of the operating system, which is what a published value needs; a whole number repeats
-            a run, and makes the confidence conditional.
+        confidence: In (0, 1), such as ``"0.999999"``: for all questions about the same run together.
+        samples: The number of draws in each order, for the bound itself; a tenth more are drawn to plan it.
+        seed: None for randomness of the operating system, as required for a published value; a whole number repeats a
+            run, and makes the confidence conditional.
 
     Raises:
         InvalidValue: A value is not allowed.
@@ -116,7 +116,7 @@ def probable_delta(
     samples: int = DEFAULT_SAMPLES,
     seed: int | None = None,
 ) -> Probable:
-    """Bound δ(ε) by sampling, with a stated confidence.
+    """Return a Monte Carlo bound on δ(ε), with a stated confidence.
 
     Arguments and errors as for :func:`probable_epsilon`, with ``epsilon`` at least 0 in place of ``delta``.
     """

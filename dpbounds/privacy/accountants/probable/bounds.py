@@ -1,4 +1,4 @@
-"""Upper bounds on δ from draws, which hold at several ε at once but with a stated probability."""
+"""Upper bounds on δ from draws, which hold at several ε simultaneously, with a stated probability."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _rounding(mixture: Mixture, epochs: int, tilt: float) -> float:
 
 
 def log_largest(mixture: Mixture, epochs: int, epsilon: float, tilt: float, *, adding: bool) -> float:
-    """Log M: at least the logarithm of each weighted value."""
+    """Return log M, at least the logarithm of each weighted value."""
     if adding:
         square, offset = mixture.moments
         exponent = -tilt * (epsilon - epochs * offset) + epochs * tilt**2 * square / 2
@@ -36,14 +36,14 @@ def log_largest(mixture: Mixture, epochs: int, epsilon: float, tilt: float, *, a
 
 
 def best_tilt(mixture: Mixture, epochs: int, epsilon: float, *, adding: bool) -> float:
-    """The tilt that bounds the weights best, of some; any would do."""
+    """Return the tilt with the smallest bound on the weights, among a few; any tilt is valid."""
     return float(min(_TILTS, key=lambda tilt: log_largest(mixture, epochs, epsilon, float(tilt), adding=adding)))
 
 
 def weighted_draws(
     mixture: Mixture, epochs: int, tilt: float, count: int, bits: Bits, *, adding: bool
 ) -> Iterator[tuple[Floats, Floats]]:
-    """The logarithms of R, and of the weights with which draws from the proposal count, as many as there are draws.
+    """Yield the logarithms of R, and of the weights of draws from the proposal, for all draws.
 
     Remove: the weight is dQ/dS, times R - e^ε; add: times 1 - e^ε R.
     """
@@ -66,7 +66,7 @@ def weighted_draws(
 
 
 def _counted(ratios: Floats, weights: Floats, epsilon: float, largest: float, *, adding: bool) -> Floats:
-    """V/M in [0, 1] for each draw."""
+    """Return V/M in [0, 1] for each draw."""
     if adding:
         logs, share = weights, -np.expm1(np.minimum(epsilon + ratios, 0.0))
     else:
@@ -78,7 +78,7 @@ def _counted(ratios: Floats, weights: Floats, epsilon: float, largest: float, *,
 def upper_bounds(
     mixture: Mixture, epochs: int, planned: Sequence[float], risk: Fraction, count: int, bits: Bits
 ) -> list[Fraction]:
-    """Upper bounds on δ at each ε, which hold all at once but with probability ``risk``."""
+    """Return upper bounds on δ at each ε, which hold simultaneously except with probability ``risk``."""
     found = [Fraction(0)] * len(planned)
     for adding in (False, True):
         tilt = best_tilt(mixture, epochs, planned[0], adding=adding)

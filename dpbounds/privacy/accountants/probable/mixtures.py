@@ -1,4 +1,4 @@
-"""Mixtures of Gaussians from which losses are drawn: which steps, bins or sets of steps a record took part in."""
+"""Mixtures of Gaussians for sampling losses: over the steps, bins or sets of steps of a record."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import numpy as np
 from dpbounds.errors import NotCertified
 from dpbounds.privacy.accountants.probable.drawing import Bits, Floats, normal, uniform
 
-_LARGEST_LOG = 200.0  # of a factor whose powers of ten doubles hold, with others beside it
-_SCALED = 1e100  # beyond which, and below its inverse, sums are divided by a common factor
+_LARGEST_LOG = 200.0  # largest logarithm of a factor whose products with others are doubles
+_SCALED = 1e100  # sums beyond this, or below its inverse, are divided by a common factor
 _LEAST = 1e-250  # a ratio below that, relative to its largest term, may have lost terms
 _SPANS = "the likelihood ratios span more scales than doubles have; ask for a certified epsilon"
 
 
 class Mixture(Protocol):
-    """Gaussians of which one is drawn, against the one at 0; all lengths in units of the noise."""
+    """A mixture of Gaussians against the Gaussian at 0; all lengths in units of the noise."""
 
     @property
     def columns(self) -> int:
-        """How many coordinates a draw has."""
+        """The number of coordinates of a draw."""
 
     @property
     def operations(self) -> float:
-        """At most how many rounded operations, each off by a unit in the last place of 1, are behind a log-ratio."""
+        """Largest number of rounded operations in a log-ratio, each with an error of a unit in the last place of 1."""
 
     @property
     def moments(self) -> tuple[float, float]:
@@ -104,7 +104,7 @@ class _Rows:
 
     @property
     def columns(self) -> int:
-        """How many coordinates a shift has."""
+        """The number of coordinates of a shift."""
         return len(self.shifts[0])
 
     def _squares(self) -> Floats:
@@ -118,7 +118,7 @@ class Bins(_Rows):
 
     @property
     def operations(self) -> float:
-        """Those of an inner product, which is off by n u ‖c‖ ‖y‖."""
+        """Number of operations of an inner product, whose error is n u ‖c‖ ‖y‖."""
         longest = math.sqrt(float(self._squares().max()))
         return 64 + len(self.shifts) + self.columns * (1 + longest) * (math.sqrt(self.columns) + longest + 16)
 
@@ -169,7 +169,7 @@ class Apart(_Rows):
 
     @property
     def bands(self) -> int:
-        """In how many coordinates a shift is not 0, at most."""
+        """Largest number of coordinates in which a shift is not 0."""
         return int((self.shifts != 0).sum(axis=1).max())
 
     @property
@@ -180,7 +180,7 @@ class Apart(_Rows):
         return 64.0 + 8 * len(self.shifts) + taken * bands * (1 + longest) * (9 * math.sqrt(bands) + longest + 16)
 
     def _chances(self) -> Floats:
-        """Of each step to be taken: the probability to be free there, times the rate."""
+        """Return the probability of each step to be taken: that it is free there, times the rate."""
         steps = len(self.shifts)
         free, taken = np.zeros(steps + self.separation), np.zeros(steps)
         free[0] = 1.0
@@ -235,7 +235,7 @@ class Apart(_Rows):
         return float(logs[0])
 
     def shifted(self, bits: Bits, rows: int, tilt: float) -> Floats:
-        """Steps one after the other, each by what is ahead of it if it is taken; then the noise."""
+        """Draw the steps one after the other, each given the steps ahead of it; then the noise."""
         _, chances = self._ahead(self._weights(tilt))
         draws, tossed = normal(bits, rows, self.columns), uniform(bits, rows, len(self.shifts))
         free = np.zeros(rows, dtype=np.int64)  # the first step that may be taken

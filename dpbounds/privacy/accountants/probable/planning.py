@@ -1,4 +1,4 @@
-"""The ε to try, planned by a pilot of its own draws: no part of the bound but that it is done before."""
+"""Choice of the ε to try, by pilot draws: not part of the bound, and made before it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpbounds.privacy.accountants.probable.drawing import Bits
 from dpbounds.privacy.accountants.probable.mixtures import Mixture
 from dpbounds.privacy.values import Target
 
-_PILOT = 10  # of that many samples one more is drawn to plan by
+_PILOT = 10  # one in this number of samples is drawn first, to plan the others
 # of the slack that is expected: how far the ε that are tried lie apart
 _SHARES = (0.7, 1.0, 1.4, 2.0, 3.0, 5.0, 9.0, 20.0)
 _PARTS = (0.1, 0.25, 0.5, 1.0)
@@ -24,7 +24,7 @@ _FARTHEST = 1e6
 def planned_epsilons(
     mixture: Mixture, epochs: int, target: Target, risk: Fraction, count: int, bits: Bits
 ) -> list[float]:
-    """Values of ε to try, the smallest first, by a pilot of its own draws."""
+    """Return the values of ε to try, the smallest first, from pilot draws."""
     delta, pilot = float(target.value), max(1000, count // _PILOT)
     at = 1.0
     for _ in range(4):
@@ -55,7 +55,7 @@ def planned_epsilons(
 
 
 def _falling(excess: Callable[[float], float], low: float) -> float:
-    """Where a falling function is no longer positive; infinite where that is far off."""
+    """Return where a falling function stops being positive; infinity if that is too far away."""
     high = 2 * low + 1
     while excess(high) > 0:
         low, high = high, 2 * high

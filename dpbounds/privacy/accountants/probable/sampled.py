@@ -1,4 +1,4 @@
-"""The mixture of a mechanism: what is sampled, and of how many independent epochs it is the sum."""
+"""The mixture of a mechanism, for sampling, and the number of independent epochs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COMMON = 1e-4  # its square, 1e-8, is far above the rounding of a QR factorisat
 
 
 def mixture_of(mechanism: Mechanism, relation: Relation) -> tuple[Mixture, int]:
-    """What is sampled, and of how many independent epochs it is the sum."""
+    """Return the mixture to sample from, and the number of independent epochs."""
     neighbour_classes(mechanism, relation)  # what has no pair at all is refused there
     parts = parts_of(mechanism)
     if relation is Relation.REPLACE_ONE or len(parts) > 1:
@@ -48,7 +48,7 @@ def mixture_of(mechanism: Mechanism, relation: Relation) -> tuple[Mixture, int]:
 
 
 def _drawn_apart(part: MatrixMechanism, apart: int, rate: Fraction) -> Apart:
-    """Of a banded matrix whose columns b apart do not overlap."""
+    """Return the mixture of a banded matrix whose columns at distance b do not overlap."""
     matrix = part.matrix
     if isinstance(matrix, BinaryTree) or matrix.bands > apart:
         bands = "a tree" if isinstance(matrix, BinaryTree) else f"{matrix.bands} bands"
@@ -79,7 +79,7 @@ def _demand_moderate(shifts: float | Floats) -> Floats:
 
 
 def in_few_dimensions(shifts: Floats) -> Floats:
-    """As many coordinates as there are vectors, and one more by which no Gram entry is smaller than it was."""
+    """Return the vectors in as many coordinates as vectors, and one more that makes no Gram entry smaller."""
     vectors, dimension = shifts.shape
     if vectors + 1 >= dimension:
         return shifts

@@ -18,11 +18,11 @@ class Gaussian(RealNoise):
     """Release a d-dimensional sum plus N(0, stddev² I), for any d.
 
     Args:
-        noise_multiplier: Standard deviation in units of the per-record l2 bound C, greater than 0; the neighbouring
-            relation supplies the factor (1 or 2). Or None, and instead of it
+        noise_multiplier: Standard deviation divided by the clipping norm C (l2), greater than 0; under replace-one, one
+            record changes the sum by up to 2C, which is taken into account. Or None, and instead of it
         noise_stddev: standard deviation in the units of the answer, greater than 0, together with
-        sensitivity: l2 distance between the answers of two neighbours in the same units, greater than 0; the final one
-            under the relation that is asked for, no factor applied.
+        sensitivity: l2 distance between the answers of two neighbours in the same units, greater than 0; under the
+            relation of the account, without any factor.
 
     Raises:
         InvalidValue: A value is not a positive number, or both ways of giving the noise (or neither) are used.

@@ -18,12 +18,12 @@ class Laplace(RealNoise):
     """Release a d-dimensional sum plus Laplace noise of scale b in each coordinate (density e^(-|x|/b)/2b).
 
     Args:
-        noise_multiplier: Scale b in units of the per-record l1 bound C, greater than 0; the neighbouring relation
-            supplies the factor (1 or 2). Or None, and instead of it
+        noise_multiplier: Scale b divided by the clipping norm C (l1), greater than 0; under replace-one, one record
+            changes the sum by up to 2C, which is taken into account. Or None, and instead of it
         noise_scale: scale b in the units of the answer, greater than 0, together with
-        sensitivity: l1 distance between the answers of two neighbours in the same units, greater than 0; the final one
-            under the relation that is asked for, no factor applied.
-        dimension: d, or None where it is not known; only Poisson sampling under replace-one spends less for d = 1.
+        sensitivity: l1 distance between the answers of two neighbours in the same units, greater than 0; under the
+            relation of the account, without any factor.
+        dimension: d, or None if unknown; only Poisson sampling under replace-one spends less for d = 1.
 
     Raises:
         InvalidValue: A value is out of its domain, or both ways of giving the noise (or neither) are used.
@@ -75,7 +75,7 @@ class Laplace(RealNoise):
         return "" if self.noise_multiplier is None else "scale per unit of the per-record l1 bound"
 
     def loss(self) -> Loss:
-        """1 / noise multiplier; what is given with its final distance compares with nothing."""
+        """Return 1 / noise multiplier; noise with a given final distance is comparable with itself only."""
         if self.noise_multiplier is None:
             return Loss((self,))
         return Loss((Laplace, self.dimension), 1 / self.noise_multiplier)

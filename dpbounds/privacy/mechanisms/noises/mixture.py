@@ -22,8 +22,8 @@ _MOST_NAMED = 8  # norms that are named in words
 class MixtureOfGaussians(Mechanism):
     """Release a sum plus N(0, σ² I), where a record's vector has norm at most c_i with probability p_i.
 
-    Which i it is is drawn anew for every record in every release, independently of everything else; the distribution is
-    public and the same for all records. Many ways of drawing batches are of this kind.
+    The index i is drawn anew for every record in every release, independently of everything else; the distribution is
+    public and the same for all records. Many sampling schemes are of this kind.
 
     Args:
         noise_stddev: σ, greater than 0, in the units of the norms.
@@ -61,11 +61,11 @@ class MixtureOfGaussians(Mechanism):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """Those of noise on sums, but how much a record contributes is left to chance."""
+        """Properties of noise on sums, except that a record's contribution is random."""
         return ON_SUMS - {Trait.CERTAIN}
 
     def thinned(self, rate: Fraction) -> MixtureOfGaussians:
-        """The mixture on a Poisson sample: a record that is not drawn contributes nothing."""
+        """Return the mixture on a Poisson sample: a record that is not drawn contributes 0."""
         present = tuple((norm, rate * chance) for norm, chance in self.norms)
         return MixtureOfGaussians(self.noise_stddev, ((Fraction(0), 1 - rate), *present))
 

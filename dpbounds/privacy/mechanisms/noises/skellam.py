@@ -20,19 +20,19 @@ from dpbounds.privacy.values import positive
 class Skellam(WholeNumberNoise):
     """Add the difference of two independent Poisson numbers of mean μ to each coordinate of a sum of whole numbers.
 
-    Sums of independent Skellam noise are Skellam noise, and variances add up: where m clients add noise of variance
-    v each before a secure sum, the sum has noise of variance m v, exactly.
+    Sums of independent Skellam noise are Skellam noise, and variances add up: if m clients add noise of variance v each
+    before a secure sum, the sum has noise of variance m v, exactly.
 
     Args:
         variance: 2μ, the variance of the noise in the sum, greater than 0.
         bound: C, at least 1: one record's vector has l2 norm at most C. In one dimension it counts as ⌊C⌋.
-        dimension: d, or None where it is not known. One dimension has an exact answer at any distance; in several,
-            neighbours' sums have to be closer than 2 in the l2 norm (histograms are).
+        dimension: d, or None if unknown. One dimension has an exact answer at any distance; in several, neighbours'
+            sums have to be closer than 2 in the l2 norm (histograms are).
 
     Raises:
         InvalidValue: A value is out of its domain.
 
-    Source: Agarwal, Kairouz & Liu 2021 (the mechanism); what is certified is derived in ``skellam.md``.
+    Source: Agarwal, Kairouz & Liu 2021 (the mechanism); ``skellam.md`` has the proof.
 
     >>> from dpbounds.privacy.accountants.certified import epsilon
     >>> epsilon(Skellam(100) ** 10, "1e-6").at_most("1.46")
@@ -74,6 +74,6 @@ class Skellam(WholeNumberNoise):
             )
 
     def in_words(self, write: Writer) -> str:
-        """The noise, what it is added to, and the dimension where it is known."""
+        """Describe the noise, the sums, and the dimension if it is known."""
         noise = "Skellam noise of variance {variance}, whole numbers, per-record l2 bound {bound}"
         return self.filled(noise + in_dimensions(self.dimension), write)

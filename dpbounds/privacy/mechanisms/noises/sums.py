@@ -28,7 +28,7 @@ class RealNoise(Mechanism):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """Those of noise on sums; a final distance says nothing about a record that comes or goes alone."""
+        """Properties of noise on sums; a final distance does not bound a record that is added or removed alone."""
         some = ON_SUMS if self.sensitivity is None else ON_SUMS - {Trait.PER_RECORD, Trait.PRESENCE}
         return some | self.own_traits
 
@@ -41,7 +41,7 @@ class RealNoise(Mechanism):
         return (IDEAL_NOISE,)
 
     def _distance(self, order: Order) -> Fraction:
-        """How far one record moves the answer: in units of the per-record bound, or the final distance if given."""
+        """Return the sensitivity: in units of the clipping norm, or the final distance if given."""
         return self.sensitivity or Fraction(2 if order.moves_twice else 1)
 
 

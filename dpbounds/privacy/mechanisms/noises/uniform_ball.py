@@ -19,7 +19,7 @@ class UniformBall(RealNoise):
     """Release a d-dimensional sum plus noise that is uniform on the d-ball of a radius.
 
     Attributes:
-        radius: In units of the per-record l2 bound C; where ``sensitivity`` is given, in the units of the answer.
+        radius: In units of the clipping norm C (l2); if ``sensitivity`` is given, in the units of the answer.
         dimension: d.
         sensitivity: l2 distance between the answers of two neighbours, in the units of ``radius``, or None.
 
@@ -44,7 +44,7 @@ class UniformBall(RealNoise):
         return pairs.StepBound.attained(pairs.UniformBalls(shift**2, self.dimension))
 
     def poisson_replaced(self, rate: Fraction) -> pairs.StepBound:
-        """A mixture of three balls, whatever the dimension (``losses.md``, section 3)."""
+        """Return a mixture of three balls, for any dimension (``losses.md``, section 3)."""
         return pairs.StepBound.attained(pairs.SampledBalls(rate, 1 / self.radius**2, self.dimension))
 
     def in_words(self, write: Writer) -> str:

@@ -26,7 +26,7 @@ class WholeNumberNoise(Mechanism):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """Those of noise on sums; what is proven for real sums alone does not hold."""
+        """Properties of noise on sums; proofs for real sums alone do not apply."""
         return ON_SUMS
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
@@ -70,7 +70,7 @@ class DiscreteLaplace(WholeNumberNoise):
 class DiscreteGaussian(WholeNumberNoise):
     """Add noise with P(x) proportional to e^(-x²/2σ²) on the whole numbers to each coordinate of a sum.
 
-    What it spends is not what continuous noise of the same σ spends, and may be more.
+    Its ε differs from that of continuous noise with the same σ, and may be larger.
 
     Args:
         noise_stddev: The parameter σ, greater than 0; the standard deviation of the noise is below it.
@@ -93,7 +93,7 @@ class DiscreteGaussian(WholeNumberNoise):
         self._hold(noise_stddev=positive(noise_stddev, "noise_stddev"), **bounded_vectors(bound, dimension))
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """One coordinate that moves, exactly; else what holds for whole vectors in any dimension.
+        """Return the exact pair of one moving coordinate; else the pair for integer vectors in any dimension.
 
         The proofs are in ``whole_numbers.md``.
         """
@@ -104,7 +104,8 @@ class DiscreteGaussian(WholeNumberNoise):
         is_listed = pairs.are_listed(variance, distance)
         if is_listed and (scalar or squared < 2):
             return pairs.StepBound.attained(pairs.ShiftedDiscreteGaussians(variance, distance, scalar))
-        if is_listed and squared < 4:  # no coordinate moves by more than 1, and the dearest moves as many as it may
+        # no coordinate moves by more than 1, and the worst case moves as many as possible
+        if is_listed and squared < 4:
             moved = min(math.floor(squared), self.dimension or math.floor(squared))
             one = pairs.ShiftedDiscreteGaussians(variance, 1, scalar)
             return pairs.StepBound.attained(pairs.Combined(((one, moved),)))
@@ -113,7 +114,7 @@ class DiscreteGaussian(WholeNumberNoise):
         return pairs.StepBound(pairs.RenyiProfile((), squared / (2 * variance)), attacks if is_listed else ())
 
     def in_words(self, write: Writer) -> str:
-        """The noise, what it is added to, and the dimension where it is known."""
+        """Describe the noise, the sums, and the dimension if it is known."""
         noise = "discrete Gaussian noise of parameter {noise_stddev}, whole numbers, per-record l2 bound {bound}"
         return self.filled(noise + in_dimensions(self.dimension), write)
 

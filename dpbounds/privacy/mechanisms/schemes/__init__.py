@@ -1,1 +1,1 @@
-"""Ways in which records come into batches, and what runs on these: one file for each family."""
+"""Sampling schemes, with the mechanisms that run on their batches: one file for each family."""

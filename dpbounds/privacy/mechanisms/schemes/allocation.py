@@ -51,7 +51,7 @@ class _Allocated(Dealing):
 
     @property
     def one_by_one(self) -> bool:
-        """Nobody is displaced."""
+        """True: no record displaces another."""
         return True
 
     @property
@@ -60,7 +60,7 @@ class _Allocated(Dealing):
         return frozenset((Trait.PUBLIC_RATE, Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.PER_RECORD, Trait.PRESENCE))
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """How records draw their steps."""
+        """Return the assumption on the draws of steps."""
         drawn = (
             "each record draws its steps on its own, uniformly, in secret and whatever the data are; a record that "
             "draws none displaces no other, so that batches have random sizes, and no sum is divided by them"
@@ -70,13 +70,13 @@ class _Allocated(Dealing):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class RandomlyAllocated(_Allocated):
-    """Run the mechanism ``steps`` times, on whatever is allocated to each: every record to ``participations`` of them.
+    """Run the mechanism ``steps`` times, each record allocated to ``participations`` of the runs.
 
-    Each record draws its steps on its own, in secret, all sets of that size being equally likely; so the sizes of the
-    batches are random. This is one epoch: ``RandomlyAllocated(m, t, k) ** E`` is E of them, each with fresh draws.
+    Each record draws its steps independently and in secret, all sets of that size being equally likely; so the sizes of
+    the batches are random. This is one epoch: ``RandomlyAllocated(m, t, k) ** E`` is E of them, each with fresh draws.
 
     Args:
-        mechanism: What runs at every step, on the records allocated to it.
+        mechanism: The mechanism of every step, on the records allocated to it.
         steps: t, a positive whole number.
         participations: k, from 1 to t.
 
@@ -107,7 +107,7 @@ class RandomlyAllocated(_Allocated):
         return self.steps
 
     def resolved(self) -> Mechanism:
-        """Where every record takes part in all steps nothing is drawn."""
+        """Return the composition of all steps if every record takes part in all of them."""
         if self.participations == self.steps:
             return Composed(((self.mechanism, self.steps),))
         return self
@@ -138,11 +138,11 @@ class RandomlyAllocated(_Allocated):
         return f"{self.steps} random batches, {each} of which a record is in"
 
     def releases_in_words(self, count: int, write: Writer) -> str:
-        """So many epochs, and their batches."""
+        """Describe ``count`` epochs, and their batches."""
         return f"{epochs_in_words(count)} of {self.drawn_in_words(write)}"
 
     def draws(self, relation: Relation) -> str:
-        """How records draw their steps."""
+        """Describe the draws of steps."""
         return (
             "that every record draws its steps by itself, afresh in every epoch and all choices equally likely, so "
             "that batch sizes vary and no record displaces another"
@@ -167,18 +167,18 @@ class RandomlyAllocated(_Allocated):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class BallsInBins(_Allocated):
-    """Throw every record into one of ``bins`` bins, uniformly and in secret, and run the mechanism on one bin a step.
+    """Put every record into one of ``bins`` bins, uniformly and in secret, and run the mechanism on one bin a step.
 
     An epoch visits every bin once, in order. The sizes of the bins are random: a shuffled dataset that is cut into
-    equal batches is another scheme. ``**`` and ``@`` mean independent runs, each with bins of its own: what is visited
-    again in several epochs is described by one object.
+    equal batches is another scheme. ``**`` and ``@`` mean independent runs, each with bins of its own; several epochs
+    over the same bins are one object.
 
     Args:
-        mechanism: What runs at every visit, on the records in the bin.
+        mechanism: The mechanism of every visit, on the records in the bin.
         bins: m, a positive whole number.
-        epochs: E > 0. Of a last epoch that is cut short the bins visited first count (a step that is begun counts).
-        redraw: True where every epoch throws the records anew, False where they stay in their bins, which costs far
-            more: with Gaussian(1), 100 bins and 10 epochs, 13.25 instead of 1.70 at δ = 1e-5.
+        epochs: E > 0. In a last epoch that is cut short, only the first bins are visited (a step that is begun counts).
+        redraw: True if every epoch draws the bins anew, False if records stay in their bins, which spends far more:
+            with Gaussian(1), 100 bins and 10 epochs, 13.25 instead of 1.70 at δ = 1e-5.
 
     Raises:
         InvalidValue: A number is out of its domain, or ``redraw`` is neither True nor False.
@@ -212,32 +212,32 @@ class BallsInBins(_Allocated):
         return self.bins
 
     def answers(self, count: int) -> int:
-        """Those of whole epochs, and of a last one that is cut short."""
+        """Return the number of answers: those of whole epochs, and of a last one that is cut short."""
         return count * (self.whole_epochs * self.bins + self.last_visits)
 
     @property
     def redraws(self) -> bool:
-        """Unless records stay in their bins."""
+        """Whether bins are drawn anew."""
         return self.redraw
 
     @property
     def whole_epochs(self) -> int:
-        """How many epochs visit every bin."""
+        """The number of epochs that visit every bin."""
         return math.floor(self.epochs)
 
     @property
     def last_visits(self) -> int:
-        """How many bins are visited in a last epoch that is cut short; 0 where none is."""
+        """Number of bins visited in a last epoch that is cut short; 0 if there is none."""
         return math.ceil((self.epochs - self.whole_epochs) * self.bins)
 
     @property
     def visits(self) -> tuple[tuple[int, int], ...]:
-        """How often bins are visited in all epochs, and how many bins that often."""
+        """Pairs of the number of visits in all epochs, and the number of bins with that number."""
         counts = ((self.whole_epochs + 1, self.last_visits), (self.whole_epochs, self.bins - self.last_visits))
         return tuple((visits, bins) for visits, bins in counts if visits and bins)
 
     def resolved(self) -> Mechanism:
-        """Where there is one bin nothing is drawn."""
+        """Return the composition of all steps if there is one bin."""
         return Composed(((self.mechanism, self.whole_epochs + self.last_visits),)) if self.bins == 1 else self
 
     def classes(self, order: Order) -> Classes:
@@ -254,11 +254,11 @@ class BallsInBins(_Allocated):
         return self.filled(f"{{epochs}} {'epoch' if self.epochs == 1 else 'epochs'} of {{bins}} bins, {often}", write)
 
     def releases_in_words(self, count: int, write: Writer) -> str:
-        """So many independent runs, and their bins."""
+        """Describe ``count`` independent runs, and their bins."""
         return f"{'' if count == 1 else f'{count} times '}{self.drawn_in_words(write)}"
 
     def draws(self, relation: Relation) -> str:
-        """How records draw their bins."""
+        """Describe the draws of bins."""
         often = "afresh in every epoch" if self.redraw else "once"
         return f"that every record draws its bin by itself, uniformly, {often}, and no record displaces another"
 
@@ -309,7 +309,7 @@ def _at_a_step(inner: Mechanism, order: Order) -> tuple[pairs.Pair, tuple[pairs.
     if order is Order.REPLACE:  # ± the record's vector; several releases, even chosen one by one, are as good as one
         if not has(Trait.ADDS_UP, inner):
             raise UnsupportedMechanism(
-                f"{where} have a proven pair under replace-one for Gaussian noise alone: ask under add-or-remove-one "
+                f"{where} have a proven pair under replace-one for Gaussian noise only: ask under add-or-remove-one "
                 "or zero-out-one (--relation add-or-remove-one or --relation zero-out-one)"
             )
         demand_no_final_distance(inner, f"in {where} a record and its replacement are hardly ever at the same one")

@@ -37,7 +37,7 @@ _MASSES = _MASSES / _MASSES.sum()
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """How the columns of the bins overlap, exactly; c_j is |C| summed over the steps of bin j.
+    """The overlaps of the columns of the bins, exactly; c_j is |C| summed over the steps of bin j.
 
     Attributes:
         count: b, the number of bins.
@@ -134,7 +134,7 @@ def _estimate(common: Fraction, own: Fraction, count: int, unit: float, replaced
 
 @lru_cache(maxsize=32)
 def bins_of(matrix: Encoder, count: int) -> Bins:
-    """How the columns of the bins overlap.
+    """Return the overlaps of the columns of the bins.
 
     Raises:
         UnsupportedMechanism: The matrix is too large.
@@ -227,8 +227,9 @@ def _of_toeplitz(matrix: Toeplitz, count: int) -> Bins:
         found = [int(value) for value in turned.coeffs()]
         return [found[length - 1 + d] if length - 1 + d < len(found) else 0 for d in range(count)]
 
-    most = products(steps)  # of c_0 and c_d: other pairs at that distance have fewer rows
-    least = products(steps - count + 1)  # of the last two that far apart
+    # inner products of columns 0 and d, the largest at that distance: other pairs have fewer rows
+    most = products(steps)
+    least = products(steps - count + 1)  # inner products of the last two columns at that distance
     nonnegative = all(value >= 0 for value in numerators)
     shortest = sum(value * value for value in signed[: steps - count + 1])
     return Bins(

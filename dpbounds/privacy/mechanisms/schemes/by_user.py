@@ -27,13 +27,13 @@ from dpbounds.privacy.values import positive_rate
 class PoissonByUser(Sampling):
     """Run the mechanism on all records of randomly drawn users, each with probability ``sample_rate``, independently.
 
-    What is accounted is one *record*. Its user may have any number of others, which show whether the user was drawn, so
-    that sampling hides less than it does for records that are drawn one by one (:class:`PoissonSampled`). Where a user
-    is protected as a whole, and all that a user adds is bounded together, users are the records: take
+    The protected unit is one *record*. Its user may have any number of other records, which show whether the user was
+    drawn, so that sampling hides less than for records that are drawn one by one (:class:`PoissonSampled`). If a user
+    is protected as a whole, and all contributions of a user are clipped together, users are the records: use
     :class:`PoissonSampled`.
 
     Args:
-        mechanism: What runs on the records of the users who are drawn.
+        mechanism: The mechanism on the records of the users who are drawn.
         sample_rate: q, in (0, 1].
 
     Raises:
@@ -56,7 +56,7 @@ class PoissonByUser(Sampling):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """It draws users, whom a sample or a block of records does not keep together."""
+        """Properties: it draws users, which a sample or a block of records may split."""
         return frozenset(
             (
                 *(Trait.PUBLIC_RATE, Trait.UNDIVIDED, Trait.UNALLOCATED),
@@ -65,11 +65,11 @@ class PoissonByUser(Sampling):
         )
 
     def resolved(self) -> Mechanism:
-        """At rate 1 there is no sample."""
+        """Return the mechanism without sampling, if the rate is 1."""
         return self.mechanism.resolved() if self.sample_rate == 1 else self
 
     def classes(self, order: Order) -> Classes:
-        """A record that is replaced stays with its user, or goes from one user to another (``by_user.md``)."""
+        """Return the classes: a replaced record stays with its user, or moves to another user (``by_user.md``)."""
         of_one = ((self.dominated_by(order), 1),)
         if order is not Order.REPLACE:
             return {(): of_one}
@@ -91,7 +91,7 @@ class PoissonByUser(Sampling):
         ]
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """Whether the record's user is drawn may show; if not, nothing does (``by_user.md``, section 1)."""
+        """Return the pair of one release: the draw of the record's user may show (``by_user.md``, section 1)."""
         self._demand()
         base, attained = base_of(self.mechanism, order)
         drawn = pairs.Diluted(self.sample_rate, base)
@@ -121,7 +121,7 @@ class PoissonByUser(Sampling):
         demand_no_allocation(self.mechanism, "a sample of users")
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """How samples are drawn."""
+        """Return the assumption on the samples."""
         drawn = (
             "each user enters each sample independently with exactly the rate given, in secret and whatever their "
             "records are; a sample holds all records of its users, and the bound is that of one record"
@@ -138,7 +138,7 @@ class PoissonByUser(Sampling):
         return self.filled("Poisson samples of users at rate {sample_rate}", write)
 
     def draws(self, relation: Relation) -> str:
-        """How samples are drawn."""
+        """Describe the samples."""
         return "Poisson sampling of users (each enters each step's sample independently, with all of their records)"
 
     def divisor(self, records: int) -> Fraction:

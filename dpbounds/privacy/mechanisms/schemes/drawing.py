@@ -28,13 +28,13 @@ class Source(Protocol):
     """Independent random numbers, each exactly uniform."""
 
     def coins(self, count: int, rate: Fraction) -> Rows:
-        """Which of so many coins show heads, in order; each does with probability ``rate``, a multiple of 2^-53."""
+        """Return the indices of the ``count`` coins that show heads, with probability ``rate``, a multiple of 2^-53."""
 
     def numbers(self, below: int, count: int) -> Rows:
-        """So many numbers from 0 to ``below`` - 1."""
+        """Return ``count`` numbers from 0 to ``below`` - 1."""
 
     def subset(self, size: int, among: int) -> Rows:
-        """So many different numbers from 0 to ``among`` - 1, in an order that means nothing."""
+        """Return ``size`` different numbers from 0 to ``among`` - 1, in an order without meaning."""
 
     def order(self, count: int) -> Rows:
         """The numbers from 0 to ``count`` - 1, shuffled."""
@@ -88,7 +88,7 @@ def demand_drawable(rate: Fraction) -> None:
 
 
 def subsets(source: Source, records: int, batches: int, size: int) -> Rows:
-    """For each record a uniform subset of 0, ..., ``batches`` - 1 of so many, by Floyd's algorithm; shape (n, K).
+    """Return a uniform subset of 0, ..., ``batches`` - 1 for each record, by Floyd's algorithm; shape (n, K).
 
     By induction: after j the first columns are a uniform subset of 0, ..., j of their size. It holds j with the
     probability that a uniform number up to j is j or taken, (1 + i)/(j + 1) for i columns before; else that number is

@@ -29,8 +29,8 @@ class Toeplitz(Displayed):
         coefficients: From the diagonal down, exact numbers, the first not 0; those that are not given are 0. Or
             "square-root", binom(2k, k) / 4^k rounded to doubles: the square root of the prefix sums.
         steps: The number of rows and of columns.
-        bands: How many coefficients count; those after them are left out. Needed nowhere but with "square-root", where
-            it is the number of steps unless given.
+        bands: The number of coefficients in use; the others are left out. With "square-root" only; the default is the
+            number of steps.
 
     Raises:
         InvalidValue: There is no coefficient, the first is 0, or a number is not a whole one, or too large.
@@ -53,14 +53,14 @@ class Toeplitz(Displayed):
         while read and read[-1] == 0:
             read.pop()
         if not read or read[0] == 0:
-            raise InvalidValue("coefficients", list(given[:3]), "numbers, of which the first is not 0", _DIAGONAL)
+            raise InvalidValue("coefficients", list(given[:3]), "numbers, the first of them not 0", _DIAGONAL)
         _common_denominator(read, "coefficients")
         object.__setattr__(self, "coefficients", tuple(read))
         object.__setattr__(self, "steps", rows)
 
     @property
     def bands(self) -> int:
-        """How many diagonals are not 0, the main one included."""
+        """The number of diagonals that are not 0, including the main one."""
         return len(self.coefficients)
 
 
@@ -126,7 +126,7 @@ class LowerTriangular(Displayed):
 
     @property
     def bands(self) -> int:
-        """How many diagonals it takes to hold all that is not 0, the main one included."""
+        """The number of diagonals that hold all entries that are not 0, including the main one."""
         return 1 + max(
             index - next(column for column, value in enumerate(row) if value) for index, row in enumerate(self.rows)
         )
@@ -157,8 +157,8 @@ _DECIMALS = "round them to decimals, as the training does"
 class BinaryTree(Displayed):
     """The complete blocks of 2^h steps that begin at multiples of 2^h, each released when its last step is done.
 
-    Prefix sums and whatever else is computed from them is post-processing. A tree that is filled up with empty steps is
-    one over as many steps as it then has.
+    Prefix sums, and all other functions of the releases, are post-processing. A tree that is padded with empty steps is
+    a tree over the padded number of steps.
 
     Args:
         steps: The number of leaves.

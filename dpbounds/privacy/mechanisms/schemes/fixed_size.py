@@ -39,16 +39,16 @@ class _FixedSize(Sampling):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """How likely a record takes part depends on how many there are."""
+        """Properties: the probability of a record depends on the number of records."""
         return frozenset((Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.UNALLOCATED, Trait.PER_RECORD, Trait.PRESENCE))
 
     @property
     def secret(self) -> str:
-        """Which records were in which batch; how many is public."""
+        """The assignment of records to batches; their number is public."""
         return "which records were in which batch"
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """How batches are drawn."""
+        """Return the assumption on the batches."""
         lower = " (or a public lower bound on the larger of two neighbours)" if relation.counts_records else ""
         drawn = f"each batch is drawn afresh and uniformly, in secret, from as many records as said{lower}"
         return (Assumption(LOADER, drawn),)
@@ -68,7 +68,7 @@ class _FixedSize(Sampling):
         return PoissonSampled(self.mechanism, Fraction(self.batch_size, self.dataset_size)), 1
 
     def _left(self, k: int, least: int) -> int:
-        """How many records are left without a group of k, of which a batch needs at least so many."""
+        """Return the number of records without a group of k; a batch needs at least ``least`` of them."""
         left = self.dataset_size - k
         if left < least:
             raise UnsupportedMechanism(
@@ -83,7 +83,7 @@ class _FixedSize(Sampling):
 
     @property
     def one_batch(self) -> OneBatch:
-        """So many records."""
+        """``batch_size`` records."""
         return OneBatch(None, self.batch_size)
 
     @property
@@ -99,12 +99,12 @@ class SampledWithoutReplacement(_FixedSize):
     ``batch_size`` 1 is one random record.
 
     Args:
-        mechanism: What runs on the batch.
+        mechanism: The mechanism on the batch.
         batch_size: b, a positive whole number.
         dataset_size: n, public: the number of records, or a lower bound on it. Under replace-one and zero-out-one, on
             the size that both neighbours have; under add-or-remove-one, on the size of the larger of any two neighbours
-            (so the number of records in the dataset at hand will do), and the smaller one must still hold a whole
-            batch: b < n.
+            (so the number of records of your dataset is allowed), and the smaller one must still hold a whole batch: b
+            < n.
 
     Raises:
         InvalidValue: A size is not a positive whole number, or b > n.
@@ -144,7 +144,7 @@ class SampledWithoutReplacement(_FixedSize):
         if order.zeroes:
             return zeroed(inner, draws, n, order)
         base, attained = base_of(inner, Order.REPLACE)
-        # An attack lets the other records act like one of the two; that suits no attack on what is left to chance.
+        # An attack lets the other records act like one of the two, which requires contributions that are not random.
         certain = has(Trait.CERTAIN, inner)
         if order is Order.REPLACE:
             ways = (pairs.Direction.REMOVE, pairs.Direction.ADD)
@@ -157,9 +157,9 @@ class SampledWithoutReplacement(_FixedSize):
         return pairs.StepBound(mixture(direction, draws, base), attacks, size=n)
 
     def group_pair(self, order: Order, k: int) -> pairs.Pair | None:
-        """Of k records a hypergeometric number is in the batch, for Gaussian noise (``pairs/groups.md``)."""
+        """Return the pair of k records for Gaussian noise; a batch has a hypergeometric number (``groups.md``)."""
         b, n = self.batch_size, self.dataset_size
-        base = single_pair(self.mechanism, Order.REPLACE)  # of the batch, one record takes the place of another
+        base = single_pair(self.mechanism, Order.REPLACE)  # in the batch, one record replaces another
         if not isinstance(base, pairs.ShiftedGaussians) or n - k < b or order.zeroes:
             return None  # the smaller dataset holds a whole batch
         chances = hypergeometric_chances(n, k, b)
@@ -181,7 +181,7 @@ class SampledWithoutReplacement(_FixedSize):
         return f"{records_in_words(self.batch_size, self.dataset_size)} drawn without replacement"
 
     def draws(self, relation: Relation) -> str:
-        """How batches are drawn."""
+        """Describe the batches."""
         return "batches drawn uniformly, without replacement, afresh in every step, from no fewer records than stated"
 
 
@@ -190,7 +190,7 @@ class SampledWithReplacement(_FixedSize):
     """Run the mechanism on ``batch_size`` records drawn one by one, uniformly, a record possibly several times.
 
     Args:
-        mechanism: What runs on the batch, in which a record that was drawn k times counts k times.
+        mechanism: The mechanism on the batch, in which a record that was drawn k times counts k times.
         batch_size: b, the number of draws.
         dataset_size: n, public, with the same meaning as for :class:`SampledWithoutReplacement`; under
             add-or-remove-one n >= 2, so that the smaller dataset is not empty.
@@ -242,9 +242,9 @@ class SampledWithReplacement(_FixedSize):
     def group_pair(self, order: Order, k: int) -> pairs.Pair | None:
         """Each of b draws is of the group with probability k/n, for Gaussian noise (``pairs/groups.md``)."""
         b, n = self.batch_size, self.dataset_size
-        base = single_pair(self.mechanism, Order.REPLACE)  # of the batch, one record takes the place of another
+        base = single_pair(self.mechanism, Order.REPLACE)  # in the batch, one record replaces another
         if not isinstance(base, pairs.ShiftedGaussians) or n <= k or order.zeroes:
-            return None  # the smaller dataset holds somebody
+            return None  # the smaller dataset is not empty
         if b == 1:
             return SampledWithoutReplacement(self.mechanism, 1, n).group_pair(order, k)
         draws = pairs.Draws(Fraction(k, n), b)
@@ -253,12 +253,12 @@ class SampledWithReplacement(_FixedSize):
         return pairs.DrawnGaussians(pairs.Direction.of(order), draws, base.squared_shift)
 
     def at_last_removal(self, k: int) -> Mechanism:
-        """As many draws, from fewer records."""
+        """Return the same number of draws from fewer records."""
         return SampledWithReplacement(self.mechanism, self.batch_size, self._left(k, 1) + 1)
 
     @property
     def one_batch(self) -> OneBatch:
-        """So many draws."""
+        """``batch_size`` draws."""
         return OneBatch(None, self.batch_size, repeats=True)
 
     def draw(self, records: int, source: Source) -> Iterator[Rows]:
@@ -271,7 +271,7 @@ class SampledWithReplacement(_FixedSize):
         return f"{records_in_words(self.batch_size, self.dataset_size)} drawn with replacement"
 
     def draws(self, relation: Relation) -> str:
-        """How batches are drawn."""
+        """Describe the batches."""
         return "batches drawn uniformly, with replacement, afresh in every step, from no fewer records than stated"
 
 
@@ -287,7 +287,7 @@ def zeroed(inner: Mechanism, draws: pairs.Draws, size: int, order: Order) -> pai
             "a mixture of Gaussians on batches of a fixed size under zero-out-one is not worked out here: ask under "
             "replace-one (--relation replace-one), of which zeroing a record is a case"
         )
-    certain = has(Trait.CERTAIN, inner)  # what is left to chance suits no attack on the others
+    certain = has(Trait.CERTAIN, inner)  # an attack needs contributions of the others that are not random
     way = pairs.Direction.REMOVE  # others zero (zero), or like the record (restore)
     match base:
         case pairs.ShiftedGaussians(squared_shift=squared) if draws.slots == 1:
@@ -299,7 +299,7 @@ def zeroed(inner: Mechanism, draws: pairs.Draws, size: int, order: Order) -> pai
             drawn = pairs.DrawnGaussians(way, draws, squared)
             return pairs.StepBound(pairs.Zeroed(direction, draws, base), (drawn,) if draws.rate < 1 else (), size=size)
         case pairs.UniformBalls():
-            # whatever the others do, only the record's slot tells, and it tells for sure or not at all: (0, γτ)-DP
+            # only the record's slot is informative, and it is so for sure or not at all: (0, γτ)-DP
             pair = pairs.Sampled(pairs.Direction.REPLACE, draws, base)
             return pairs.StepBound(pair, (mixture(way, draws, base),) if draws.slots == 1 else (), size=size)
     attacks = tuple(mixture(way, draws, pair) for pair in attained) if draws.slots == 1 and certain else ()

@@ -1,4 +1,4 @@
-"""How many records of a group a sample holds, with their probabilities (``pairs/groups.md``)."""
+"""The distribution of the number of group members in a sample (``pairs/groups.md``)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def hypergeometric_chances(records: int, group: int, batch: int) -> tuple[Fracti
     Raises:
         UnsupportedMechanism: The group and the batch are too large to be summed over.
     """
-    few, many = sorted((group, batch))  # which is which does not matter
+    few, many = sorted((group, batch))  # the two are interchangeable
     if few > _MOST:
         raise UnsupportedMechanism(f"more than {_MOST} of a group in one batch are not summed over here")
     choices = math.comb(records, few)

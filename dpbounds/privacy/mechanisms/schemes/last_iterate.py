@@ -1,4 +1,4 @@
-"""Noisy gradient descent of which only the last iterate is published, or a few checkpoints."""
+"""Noisy gradient descent that publishes only the last iterate, or a few checkpoints."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dpbounds.privacy.relations import Order, Relation
 from dpbounds.privacy.values import positive
 
 _MOST = 10**9  # batches and epochs
-_MOST_SCHEDULED = 2_000, 400  # the same where the step size changes
+_MOST_SCHEDULED = 2_000, 400  # limits where the step size changes
 CONDITION = (
     "nothing else is published (no other iterate, no loss or average on the way), training is plain noisy gradient "
     "descent (no momentum, adaptive steps or early stopping), and every record's loss is as smooth as declared"
@@ -35,10 +35,10 @@ _ORDERS = {  # in words, and as a statement assumes it
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class LastIterate(Mechanism):
-    """Run x <- Π(x - η (gradient of the batch + noise)) over fixed batches, and publish nothing but the last x.
+    """Run x <- Π(x - η (gradient of the batch + noise)) over fixed batches, and publish only the last x.
 
-    What is proven (``last_iterate.md``) assumes plain noisy gradient descent: the next iterate depends on the present
-    one and on public numbers alone, so no momentum, no adaptive or data-dependent step sizes, no averaging, no early
+    The proof (``last_iterate.md``) assumes plain noisy gradient descent: the next iterate depends on the present one
+    and on public numbers alone, so no momentum, no adaptive or data-dependent step sizes, no averaging, no early
     stopping; noise in every step, all of the same standard deviation; a gradient that is the sum over a batch of
     per-record gradients, each clipped to the per-record bound (scaled down to it where it is longer), divided by a
     public number, at least that of the records in any batch; Π the projection to a public convex set, or nothing;
@@ -48,18 +48,18 @@ class LastIterate(Mechanism):
 
     Args:
         mechanism: The noise of one step, :class:`Gaussian`.
-        batches: m, in an epoch. 1 is the full batch, where nothing is gained.
+        batches: m, the number of batches of an epoch; with 1, the full batch, there is no gain.
         epochs: Whole passes over the data.
-        smoothness_step: ηβ > 0, the step size times a bound on how fast any one record's gradient changes with x
-            (β-smooth losses, convex or not). It is declared: nobody can check it here, and for a network that is not
-            made for it no β is known. Where the step size changes, one number per epoch, or one per step: *all* with
-            the same β, because they also say how step sizes compare.
+        smoothness_step: ηβ > 0, the step size times a Lipschitz constant of each record's gradient (β-smooth losses,
+            convex or not). It is declared and cannot be checked here; for most networks no β is known. Where the step
+            size changes, one number per epoch, or one per step: *all* with the same β, because they also say how step
+            sizes compare.
         weight_decay_step: ηλ from 0 to 1, step size times weight decay: public, and exactly this. 0, the default,
-            covers any weight decay with ηλ <= 2. Above ηβ steps contract, and long runs forget what was long ago. Not
-            where step sizes change.
-        order: How the batches are made: "fixed" by public positions, the same in each epoch; "shuffled" by a fresh,
-            uniformly random and secret permutation of the positions in each epoch; "secret" by one such permutation,
-            kept.
+            covers any weight decay with ηλ <= 2. Above ηβ, steps contract, and long runs forget early steps. Not where
+            step sizes change.
+        order: How records are assigned to batches: "fixed" by public positions, the same in each epoch; "shuffled" by a
+            fresh, uniformly random and secret permutation of the positions in each epoch; "secret" by one such
+            permutation, kept.
         checkpoints: The epochs after which the iterate is published, too, in increasing order; the last one always is.
 
     Raises:
@@ -141,7 +141,7 @@ class LastIterate(Mechanism):
         return pairs.StepBound(pairs.TaggedGaussians(tuple((one * cost, weight) for cost, weight in law)), attacks)
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """How training goes, and how batches are made."""
+        """Return the assumptions on training and on the batches."""
         return (
             *self.mechanism.assumptions(relation),
             Assumption(
@@ -171,16 +171,16 @@ class LastIterate(Mechanism):
         return f"{rounds} of {parts}{beside}, smoothness step {sizes}{decay}"
 
     def releases_in_words(self, count: int, write: Writer) -> str:
-        """The run, or so many independent ones."""
+        """Describe the run, or ``count`` independent runs."""
         return f"{'the' if count == 1 else f'{count} times the'} last iterate of {self.drawn_in_words(write)}"
 
     def draws(self, relation: Relation) -> str:
-        """How batches are made."""
+        """Describe the batches."""
         return _ORDERS[self.order][1]
 
     @property
     def secret(self) -> str:
-        """All else that training computes, and the orders where they are random."""
+        """All other results of training, and the orders if they are random."""
         kept = "" if self.order == "fixed" else ", and the orders of the records"
         return f"any other iterate, losses or averages on the way, the optimiser's state{kept}"
 
@@ -200,7 +200,7 @@ class LastIterate(Mechanism):
 
     @property
     def segments(self) -> tuple[int, ...]:
-        """The numbers of epochs between what is published."""
+        """Return the numbers of epochs between published iterates."""
         return tuple(second - first for first, second in pairwise((0, *self.checkpoints, self.epochs)))
 
 

@@ -1,4 +1,4 @@
-"""What a record costs where only the last iterate is published: ``last_iterate.md``.
+"""Costs of a record if only the last iterate is published: ``last_iterate.md``.
 
 All costs are squared shifts in units of S, what one step costs whose outcome is published. A record that takes part in
 a step and in none of the following g - 1 costs w(g) = 1 / (1 + c^-2 + ... + c^-2(g-1)), where steps are c-Lipschitz:
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 _PRECISION = 160
 _LONGEST = 32  # epochs of fresh permutations taken together; where there are more, the iterate between is given away
-_PAIRS_OF_BLOCKS = 300_000  # of positions, looked at in all of these epochs
+_PAIRS_OF_BLOCKS = 300_000  # pairs of positions, in all of these epochs
 _LEAST_BLOCKS = 24
-_CELLS = 1024  # of the lattice of costs, at least; at most twice as many
-_ATOMS = 200  # of what is returned
+_CELLS = 1024  # cells of the lattice of costs, at least; at most twice as many
+_ATOMS = 200  # atoms of the returned distribution
 _LOST = Fraction(1, 2**500)  # more than underflow can lose of all masses
 _MARGIN = 2.0**-45  # relative, of a few roundings
 _UNIT = Fraction(1, 2**52)
@@ -68,7 +68,7 @@ def fixed_cost(run: LastIterate) -> Fraction:
 
 
 def _costs_by_place(run: LastIterate) -> Callable[[int], Fraction]:
-    """The costs of a record in the dearest place, the second, ...: upper bounds."""
+    """Return upper bounds on the costs of a record in the most expensive place, the second, ..."""
     if not run.schedule:
         return lambda last: _cost_in_place(run, last)
     falling = np.sort(_scheduled_costs(run))[::-1]
@@ -92,9 +92,9 @@ def _in_every_step(stretch: Fraction, steps: int, direction: str) -> Fraction:
 
 
 def kept_law(run: LastIterate) -> Law:
-    """The costs of a record at a uniformly random position, the same in every epoch, as a distribution of few costs.
+    """Return the distribution of the costs of a record at a uniformly random position, the same in every epoch.
 
-    Positions are rounded to dearer ones.
+    Positions are rounded to more expensive ones, so that there are few costs.
     """
     costs = _costs_by_place(run)
     found: list[tuple[Fraction, Fraction]] = []
@@ -151,7 +151,7 @@ def attained_cost(run: LastIterate) -> Fraction:
 
 
 def _straight_cost(run: LastIterate) -> Fraction:
-    """Of constant gradients, step sizes changing: in the best position or, where it is random, in the worst."""
+    """Return the cost for constant gradients and changing step sizes: the best position or, if random, the worst."""
     m, total = run.batches, [Fraction(0)] * run.batches
     starts = [0, *itertools.accumulate(epochs * m for epochs in run.segments)]
     for start, end in itertools.pairwise(starts):
@@ -244,7 +244,7 @@ def shuffled_law(run: LastIterate, squared_shift: Fraction) -> Law:
 
 
 def coarser(law: Law, atoms: int) -> Law:
-    """A distribution of squared shifts with at most so many atoms that dominates."""
+    """Return a distribution of squared shifts with at most ``atoms`` atoms that dominates ``law``."""
     if len(law) <= atoms:
         return law
     values = np.array([to_float(cost, "up") for cost, _ in law])
@@ -309,7 +309,7 @@ class _Lattice:
 
     Attributes:
         spacing: Δ, a power of two.
-        cells: How many.
+        cells: The number of cells.
         falling: A lower bound on e^(-SΔ/8).
     """
 
@@ -398,14 +398,14 @@ class Uniform(dict[int, float]):
         return [self[self._batches - block[1] + first] for first, _ in blocks]
 
     def at_the_end(self, epoch: int, block: Block, width: float) -> Iterator[tuple[float, float]]:
-        """How large parts of the block cost at most how much, the run ending with this epoch."""
+        """Yield the shares of the block by their largest costs, if the run ends with this epoch."""
         first, last = block
         for least, most in _runs(self.__getitem__, self._batches - last + 1, self._batches - first + 1, width=width):
             yield (most - least + 1) / (last - first + 1), self[least]
 
 
 class Scheduled:
-    """The same where step sizes change: ηβ of each step."""
+    """Costs for changing step sizes: ηβ of each step."""
 
     def __init__(self, steps: tuple[Fraction, ...], batches: int) -> None:
         self._sizes = np.array([float(each) for each in steps])
@@ -413,7 +413,7 @@ class Scheduled:
         self._batches = batches
 
     def costs(self, step: int, most: int) -> _Floats:
-        """Of a participation in that step, for windows of 1, 2, ... steps (or to the end): s²/Σ λ² σ² from above."""
+        """Return upper bounds s²/Σ λ² σ² of a participation in that step, for windows of 1, 2, ... steps (or all)."""
         sizes = self._sizes[step : step + most]
         shrunk = np.cumprod(np.append(1.0, self._shrinking[step + 1 : step + most]))
         sums = np.cumsum(np.minimum(sizes / sizes[0], 1e100) ** 2 * shrunk)
@@ -470,7 +470,7 @@ def _cut(costs: Uniform, batches: int, width: float) -> list[Block]:
 
 
 def _lattice_for(costs: Uniform, batches: int, epochs: int, scale: int) -> _Lattice:
-    """As wide as costs are likely to be: what lies beyond counts as the largest cost."""
+    """Return a lattice as wide as likely costs: larger ones count as the largest."""
     some = np.unique(np.geomspace(1, 2 * batches - 1, 200).astype(int)) if batches > 1 else np.array([1])
     weights = np.diff(np.append(some, 2 * batches)) * (batches - np.abs(some - batches)).clip(1)
     values = np.array([costs[int(each)] for each in some])

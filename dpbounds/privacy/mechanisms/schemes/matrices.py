@@ -70,21 +70,20 @@ class MatrixMechanism(InTurn):
         noise_multiplier: Standard deviation of the noise of each row and coordinate, in units of the per-record l2
             bound of one step: the matrix is *not* scaled to sensitivity 1 before.
         matrix: C, as :class:`Toeplitz`, :class:`BinaryTree`, or rows of a lower triangular matrix.
-        participation: In which steps a record may take part. "single": one at most. "fixed-order": those of one group,
-            the steps l with l mod ``separation`` the same, all of them. "minimum-separation": any that are
+        participation: The steps in which a record may take part. "single": one at most. "fixed-order": those of one
+            group, the steps l with l mod ``separation`` the same, all of them. "minimum-separation": any that are
             ``separation`` apart or more, chosen in any way; with a ``sample_rate`` drawn, in secret: at each step that
-            is ``separation`` or more behind its last one (or has none before it) with that probability. What is
-            certified of such draws is what any choice spends; what they gain is known by sampling alone
-            (``probable_epsilon``). "cyclic-poisson": as in a fixed order, but in each of its
-            steps with probability ``sample_rate`` only, drawn independently and in secret; the matrix must not have
-            more bands than ``separation``. "balls-in-bins": as in a fixed order, the record's group being drawn
-            uniformly, independently and in secret, once.
+            is ``separation`` or more behind its last one (or has none before it) with that probability. The certified ε
+            holds for any choice of steps; only a Monte Carlo bound shows the gain of sampling (``probable_epsilon``).
+            "cyclic-poisson": as in a fixed order, but in each of its steps with probability ``sample_rate`` only, drawn
+            independently and in secret; the matrix must not have more bands than ``separation``. "balls-in-bins": as in
+            a fixed order, the record's group being drawn uniformly, independently and in secret, once.
         separation: b; the number of groups.
         at_most: The largest number of steps of a record, with "minimum-separation"; as many as fit unless given.
         sample_rate: In (0, 1], with "cyclic-poisson", or with "minimum-separation" where steps are drawn.
-        groups: What puts a record into its group, or says which steps it takes part in: its public "position"; a draw
-            that is "independent" of all content, and may be public; or a function of its "content". Its position unless
-            given; a draw for "balls-in-bins", and for "minimum-separation" at a sample rate.
+        groups: How a record is assigned to its group, or to its steps: by its public "position"; by a draw that is
+            "independent" of all content, and may be public; or by a function of its "content". The default is the
+            position; a draw for "balls-in-bins", and for "minimum-separation" at a sample rate.
 
     Raises:
         InvalidValue: A value is out of its domain, or does not go with the others.
@@ -173,7 +172,7 @@ class MatrixMechanism(InTurn):
 
     @property
     def one_by_one(self) -> bool:
-        """Where records draw their groups."""
+        """Whether records draw their groups independently."""
         return self.participation == "balls-in-bins"
 
     @property
@@ -183,7 +182,7 @@ class MatrixMechanism(InTurn):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """It says itself in which steps a record takes part."""
+        """Properties: the matrix mechanism has its own participation pattern."""
         return frozenset((Trait.PUBLIC_RATE, Trait.ANY_RECORDS, Trait.UNALLOCATED, Trait.PER_RECORD, Trait.PRESENCE))
 
     def classes(self, order: Order) -> Classes:
@@ -242,18 +241,18 @@ class MatrixMechanism(InTurn):
         return f"a record in steps {most}{apart} or more apart{chance and f', drawn with probability {chance} each'}"
 
     def releases_in_words(self, count: int, write: Writer) -> str:
-        """The run, or so many independent ones."""
+        """Describe the run, or ``count`` independent runs."""
         return f"{'' if count == 1 else f'{count} times '}{self.drawn_in_words(write)}"
 
     def draws(self, relation: Relation) -> str:
-        """How records come to take part."""
+        """Describe the participation of records."""
         if self.participation == "balls-in-bins":
             return "that every record draws its group by itself, uniformly and once"
         return "that records take part as stated (where there is a rate, by draws that stay secret)"
 
     @property
     def secret(self) -> str:
-        """Who took part, where that is drawn."""
+        """The participation of records, if it is drawn."""
         if self.participation in ("balls-in-bins", "cyclic-poisson"):
             return "which records took part in which step, and how many"
         return ""

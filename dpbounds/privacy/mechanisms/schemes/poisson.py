@@ -42,17 +42,17 @@ from dpbounds.privacy.values import positive_rate
 if TYPE_CHECKING:
     from dpbounds.privacy.mechanisms.schemes.drawing import Rows, Source
 
-_LARGEST_GROUP = 1_000  # whose number of draws is summed over
+_LARGEST_GROUP = 1_000  # largest group whose number of draws is summed over
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class PoissonSampled(Sampling):
     """Run the mechanism on a random subset: each record is in it with probability ``sample_rate``, independently.
 
-    A composition inside sees the same subset in all its steps; ``PoissonSampled(m, q) ** T`` draws a new one each time.
+    A composition inside uses the same subset in all its steps; ``PoissonSampled(m, q) ** T`` draws a new one each time.
 
     Args:
-        mechanism: What runs on the subset.
+        mechanism: The mechanism on the subset.
         sample_rate: In (0, 1].
 
     Raises:
@@ -74,7 +74,7 @@ class PoissonSampled(Sampling):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """Those of noise on sums, but whether a record takes part is left to chance."""
+        """Properties of noise on sums, except that participation is random."""
         return ON_SUMS - {Trait.CERTAIN}
 
     def resolved(self) -> Mechanism:
@@ -121,7 +121,7 @@ class PoissonSampled(Sampling):
         )
 
     def group_pair(self, order: Order, k: int) -> pairs.Pair | None:
-        """Of k records, each drawn on its own, Binomial(k, q) take part (``pairs/groups.md``)."""
+        """Return the pair of k records, each drawn independently: Binomial(k, q) take part (``pairs/groups.md``)."""
         if order is Order.REPLACE:
             pair = single_pair(self, order)
             if isinstance(pair, pairs.SampledGaussians) and pair.sample_rate < 1:  # not where being drawn shows
@@ -143,7 +143,7 @@ class PoissonSampled(Sampling):
         return pairs.Sampled(direction, draws, base)
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """How samples are drawn."""
+        """Return the assumption on the samples."""
         drawn = "each record enters each sample independently with exactly the rate given, in secret"
         return (Assumption(LOADER, drawn),)
 
@@ -152,7 +152,7 @@ class PoissonSampled(Sampling):
         return self.filled("Poisson samples at rate {sample_rate}", write)
 
     def draws(self, relation: Relation) -> str:
-        """How samples are drawn."""
+        """Describe the samples."""
         return "Poisson sampling (each record enters each step's sample independently, and the samples stay secret)"
 
     def draw(self, records: int, source: Source) -> Iterator[Rows]:

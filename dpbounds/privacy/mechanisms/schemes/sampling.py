@@ -42,7 +42,7 @@ def epochs_in_words(count: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OneBatch:
-    """How a batch is drawn that is independent of all others: record by record, or so many records.
+    """How a batch is drawn, independently of all others: each record by itself, or a fixed number of records.
 
     Attributes:
         rate: The probability of each record, drawn by itself; None where the number of records is fixed.
@@ -57,10 +57,10 @@ class OneBatch:
 
 
 class Sampling(Mechanism):
-    """A way in which records come into batches, with the mechanism that runs on each batch.
+    """A sampling scheme, with the mechanism that runs on each batch.
 
     Attributes:
-        mechanism: What runs on a batch.
+        mechanism: The mechanism on a batch.
     """
 
     __slots__ = ()
@@ -90,12 +90,12 @@ class Sampling(Mechanism):
 
     @property
     def secret(self) -> str:
-        """Which records were in which batch."""
+        """The assignment of records to batches."""
         return BATCHES
 
     @property
     def one_batch(self) -> OneBatch | None:
-        """How each batch is drawn; None where batches depend on each other, or records on each other."""
+        """The draw of each batch; None if batches depend on each other, or records on each other."""
         return None
 
     def loss(self) -> Loss:
@@ -109,12 +109,11 @@ class Sampling(Mechanism):
         return self.mechanism.in_words(write)
 
     def draw(self, records: int, source: Source) -> Iterator[Rows]:
-        """The batches of one release, in order: the places of their records, in an order that means nothing.
+        """Draw the batches of one release, in order: the positions of their records, in an arbitrary order.
 
         Args:
-            records: How many there are.
-            source: Where the randomness comes from. A sample rate has to be one at which it can draw
-                (``drawable_rate``).
+            records: The number of records.
+            source: The source of randomness. A sample rate has to be one at which it can draw (``drawable_rate``).
 
         Raises:
             UnsupportedMechanism: There is no sampler for the scheme.
@@ -130,10 +129,10 @@ class InTurn(Mechanism):
     @property
     @abstractmethod
     def batches(self) -> int:
-        """How many batches an epoch has, apart from a last one that is smaller."""
+        """The number of batches of an epoch, without a smaller last one."""
 
     def answers(self, count: int) -> int:
-        """How many answers so many releases have, each about one batch."""
+        """Return the number of answers of ``count`` releases, each computed from one batch."""
         return count * self.batches
 
     @property
@@ -148,12 +147,12 @@ class InTurn(Mechanism):
 
     @property
     def participations(self) -> int | None:
-        """Of how many batches an epoch draws a set for each record; None where each is in one."""
+        """Number of batches of an epoch that each record is in; None if it is one."""
         return None
 
     @property
     def group_rate(self) -> Fraction | None:
-        """With what probability each record of a batch's group takes part; None where all of them do."""
+        """The probability that a record of a batch's group takes part; None if all of them do."""
         return None
 
     @property

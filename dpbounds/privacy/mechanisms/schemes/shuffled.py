@@ -37,13 +37,13 @@ class Shuffled(Dealing):
     """One epoch: shuffle the records, cut them into batches of one size, run the mechanism on each in turn.
 
     ``Shuffled(m, batches) ** E`` shuffles anew for each of E epochs. Everything that each batch publishes may be seen;
-    the order must stay secret. Where one order serves all epochs, or is known, ``shuffled_epochs`` says what is spent.
+    the order must stay secret. If one order is used for all epochs, or is known, use ``shuffled_epochs``.
 
     Args:
-        mechanism: What runs on each batch.
-        batches: M, how many batches of one size an epoch has.
-        rest: The number of records in a further, smaller batch, as a share of all records; 0 where there is none.
-            Records that are dropped instead only lower what is spent.
+        mechanism: The mechanism on each batch.
+        batches: M, the number of batches of equal size in an epoch.
+        rest: The number of records in a further, smaller batch, as a share of all records; 0 if there is none. Records
+            that are dropped instead only lower ε.
 
     Raises:
         InvalidValue: M is not a positive whole number, or the rest is no smaller than a batch.
@@ -68,7 +68,7 @@ class Shuffled(Dealing):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """How likely a record is in a batch depends on how many there are."""
+        """Properties: the probability of a record depends on the number of records."""
         return frozenset((Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.UNALLOCATED, Trait.PER_RECORD, Trait.PRESENCE))
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
@@ -92,7 +92,7 @@ class Shuffled(Dealing):
         return pairs.StepBound(pair, (attack,))
 
     def answers(self, count: int) -> int:
-        """Those about the smaller batch are among them."""
+        """Return the number of answers, including those of the smaller batch."""
         return count * (self.batches + (self.rest > 0))
 
     @property
@@ -101,7 +101,7 @@ class Shuffled(Dealing):
         return "the orders of the records"
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """How orders are drawn and batches cut."""
+        """Return the assumption on the orders and the batches."""
         drawn = (
             "each epoch has a fresh, uniformly random order of all records, which stays secret, and batches of one "
             "size are cut from it; an order that is kept for several epochs gains nothing (shuffled_epochs)"
@@ -113,13 +113,13 @@ class Shuffled(Dealing):
         return self.releases_in_words(1, write)
 
     def releases_in_words(self, count: int, write: Writer) -> str:
-        """So many epochs, and their batches."""
+        """Describe ``count`` epochs, and their batches."""
         cut = f"{self.batches} shuffled batch{'' if self.batches == 1 else 'es'}"
         smaller = f" and a smaller one of {write(self.rest, 'down')} of the records" if self.rest else ""
         return f"{epochs_in_words(count)} over {cut}{smaller}"
 
     def draws(self, relation: Relation) -> str:
-        """How orders are drawn and batches cut."""
+        """Describe the orders and the batches."""
         return "a uniformly random order of the records in every epoch, drawn afresh, cut into batches of one size"
 
     def as_poisson(self) -> tuple[PoissonSampled, int]:
@@ -127,7 +127,7 @@ class Shuffled(Dealing):
         return PoissonSampled(self.mechanism, (1 - self.rest) / self.batches), self.answers(1)
 
     def deal(self, records: int, source: Source) -> Rows:
-        """Batches cut from a fresh order, each rounded down to whole records: who is left over sits out the epoch."""
+        """Return batches cut from a fresh order, rounded down to whole records: the rest is left out of the epoch."""
         from dpbounds.privacy.mechanisms.schemes.drawing import cut
 
         size, rest = int((1 - self.rest) * records / self.batches), int(self.rest * records)

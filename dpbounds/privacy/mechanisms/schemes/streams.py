@@ -1,4 +1,4 @@
-"""How far one record can move a stream that is encoded by a matrix, and the pairs that this makes.
+"""The sensitivity of a stream that is encoded by a matrix, and the pairs that follow from it.
 
 Exact: rational numbers in, rational numbers out. The derivations are in ``matrices.md``, whose sections are named.
 """
@@ -44,7 +44,7 @@ class Reach:
     Attributes:
         upper: No participation that is allowed moves it by more.
         lower: Attained by some vectors and an allowed participation.
-        pattern: That participation.
+        pattern: The participation pattern.
     """
 
     upper: Fraction
@@ -158,7 +158,7 @@ def _envelope(blocks: tuple[Norms, ...]) -> Norms:
 
 @lru_cache(maxsize=32)
 def reach(matrix: Encoder, participation: str, separation: int | None, at_most: int | None) -> Reach:
-    """How far one record moves the stream: single, fixed-order (cyclic-poisson at rate 1) or minimum-separation.
+    """Return the sensitivity of the stream: single, fixed-order (cyclic-poisson at rate 1) or minimum-separation.
 
     Raises:
         UnsupportedMechanism: The matrix is too large for the exact work that this participation takes.
@@ -289,7 +289,7 @@ def _with_signs(gram: list[list[int]]) -> int:
 
 
 def _heaviest(weights: Sequence[int], apart: int, most: int) -> tuple[int, tuple[int, ...]]:
-    """The largest sum of at most so many weights at places that far apart, and the places (section 3)."""
+    """Return the largest sum of at most ``most`` weights at places ``apart`` from each other, and these places."""
     count = len(weights)
     best = [[0] * (count + apart + 1)]
     for _ in range(most):

@@ -25,23 +25,23 @@ if TYPE_CHECKING:
     from dpbounds.privacy.mechanisms.schemes.drawing import Rows, Source
 
 _MOST_SIZES = 12  # classes of sizes of datasets, where releases promise several largest sizes
-_OFTEN = Fraction(1, 1000)  # of cuts: below it an attack by a crowd is not looked at
+_OFTEN = Fraction(1, 1000)  # probability of truncation below which attacks by a crowd are not tried
 _LARGEST_SHIFT = 100  # squared, of a release whose attack by a crowd is looked at
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class TruncatedPoisson(Sampling):
-    """Run the mechanism on a Poisson sample, or, where that holds more than B records, on a uniform choice of B.
+    """Run the mechanism on a Poisson sample, or on a uniform choice of B records if the sample has more.
 
     Each record is sampled with probability ``sample_rate``, independently; the choice is uniform ("the first B" is not)
-    and secret. Samplers with a fixed memory draw so.
+    and secret. Samplers with limited memory draw batches in this way.
 
     Args:
-        mechanism: What runs on the batch: noise on sums, given per unit of the per-record bound.
+        mechanism: The mechanism on the batch: noise on sums, given as a noise multiplier.
         sample_rate: q, in (0, 1].
         max_batch_size: B, a positive whole number.
         dataset_size: n, public: under replace-one and zero-out-one the number of records, under add-or-remove-one an
-            upper bound on the size of any dataset (a lower bound is not enough, and B >= n means that nothing is cut).
+            upper bound on the size of any dataset (a lower bound is not enough, and B >= n means no truncation).
 
     Raises:
         InvalidValue: The sample rate is not in (0, 1], or a size is not a positive whole number.
@@ -69,7 +69,7 @@ class TruncatedPoisson(Sampling):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """How likely a record takes part depends on how many there are."""
+        """Properties: the probability of a record depends on the number of records."""
         return frozenset((Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.UNALLOCATED, Trait.PER_RECORD, Trait.PRESENCE))
 
     @property
@@ -88,12 +88,12 @@ class TruncatedPoisson(Sampling):
         return found
 
     def classes_together(self, members: Members, order: Order, most: int) -> list[Classes]:
-        """Those of each promise of a largest size, together."""
+        """Return the classes of releases with the same declared largest size."""
         releases = tuple((each, count) for each, count in members if isinstance(each, TruncatedPoisson))
         return _classes_of(releases, order, most)
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """How samples are drawn and cut."""
+        """Return the assumption on the samples."""
         many = "as many records as said, or fewer" if relation.counts_records else "exactly as many records as said"
         drawn = (
             "each record is sampled independently with exactly the rate given, a batch that would be too large is a "
@@ -107,7 +107,7 @@ class TruncatedPoisson(Sampling):
         return self.filled(cut, write)
 
     def draws(self, relation: Relation) -> str:
-        """How samples are drawn and cut."""
+        """Describe the samples."""
         many = "no more records than stated" if relation.counts_records else "as many records as stated"
         return f"Poisson samples of {many}, each cut, where it is too large, to a uniform choice of that size"
 
@@ -137,7 +137,7 @@ _Releases = Sequence[tuple[TruncatedPoisson, int]]
 
 
 def ranges_of_sizes(members: _Releases, most: int = _MOST_SIZES) -> dict[int, tuple[tuple[int, int], ...]]:
-    """Where records are added or removed: which sizes of datasets are one class, for each largest size promised.
+    """Return, under add-or-remove-one, the ranges of dataset sizes of one class, for each declared largest size.
 
     Where the promises differ, nothing says that it is one dataset: every choice of a range for each is a class
     (``truncated.md``, section 3). Ranges suit the release that is run most often. Where there would be more classes
@@ -162,9 +162,9 @@ def ranges_of_sizes(members: _Releases, most: int = _MOST_SIZES) -> dict[int, tu
 
 
 def _classes_of(members: _Releases, order: Order, most: int) -> list[Classes]:
-    """Releases on Poisson samples of which a uniform choice is kept; at most so many classes in all.
+    """Return the classes of releases on truncated Poisson samples, at most ``most`` in all.
 
-    The size of the dataset is public but where records are added or removed: there each range of sizes is a class.
+    The size of the dataset is public except under add-or-remove-one, where each range of sizes is a class.
     """
     steps = sum(count for _, count in members)
     if not order.counts_records:
@@ -201,7 +201,7 @@ def _allowed(bound: pairs.StepBound, largest: int) -> pairs.StepBound:
 def _cut(
     mechanism: TruncatedPoisson, order: Order, smallest: int, largest: int | None = None, count: int = 1
 ) -> pairs.StepBound:
-    """One of so many releases, for datasets of ``smallest`` to ``largest`` records (None: as many as may be)."""
+    """Return the pair of one of ``count`` releases, for dataset sizes from ``smallest`` to ``largest`` (None: any)."""
     rate, most, inner = mechanism.sample_rate, mechanism.max_batch_size, mechanism.mechanism
     demand_noise_on_sums(inner)
     largest = largest or mechanism.dataset_size
@@ -214,7 +214,7 @@ def _cut(
         return pairs.StepBound(pair, ())  # what is attained by fewer, or by most, is attained
     if smallest > most and cut.at_most > _OFTEN and (crowd := _crowd(mechanism, order, largest, count)) is not None:
         return pairs.StepBound(pair, (crowd,), size=largest)
-    # the others contribute nothing, and whoever is displaced does not show; with few others nobody is
+    # the others contribute 0, so that displacement does not show; with few others, none is displaced
     size = most if smallest <= most else smallest
     kept = pairs.truncation.least_rate(rate, most, size)
     attacks = PoissonSampled(inner, kept).dominated_by(order).attacks if kept else ()
@@ -232,7 +232,7 @@ def _tagged_cut(
     def joining(chance: Fraction) -> pairs.Pair:
         return PoissonSampled(inner, chance).dominated_by(order).pair
 
-    by_size = order.counts_records  # of the sizes that are cut more often than the smallest, too
+    by_size = order.counts_records  # also for sizes that are truncated more often than the smallest
     just, rest = cut.just if moved else Fraction(0), cut.at_most - cut.at_least
     share = moved / cut.at_least if moved and by_size else Fraction(0)
     arrives = moved + share * rest
@@ -258,7 +258,7 @@ def _tagged_cut(
 
 
 def _costs_of(inner: Mechanism, order: Order, count: int) -> pairs.truncation.Costs:
-    """What a choice of how much to move looks at; for other noise than Gaussian as if it were, of shift 1."""
+    """Return the costs that choose how much mass to move; other noise than Gaussian counts as Gaussian with shift 1."""
     (shift, _), *_ = product_of((part.dominated_by(Order.REMOVE).pair, n) for part, n in parts_of(inner))
     roughly = float(shift.squared_shift) if isinstance(shift, pairs.ShiftedGaussians) else 1.0
     return pairs.truncation.Costs(roughly, count, order is Order.REPLACE, order.zeroes)
@@ -267,7 +267,8 @@ def _costs_of(inner: Mechanism, order: Order, count: int) -> pairs.truncation.Co
 def _crowd(mechanism: TruncatedPoisson, order: Order, size: int, count: int) -> pairs.Pair | None:
     """The attack by a crowd, where it promises more than the Poisson pair that others who contribute nothing attain."""
     nothing, null, opposite = pairs.Other.NOTHING, pairs.Other.NULL, pairs.Other.OPPOSITE
-    others = {Order.REMOVE: nothing, Order.ZERO: null, Order.REPLACE: opposite}.get(order)  # in the dearer orders
+    # in the orders that spend more
+    others = {Order.REMOVE: nothing, Order.ZERO: null, Order.REPLACE: opposite}.get(order)
     if others is None or not has(Trait.ADDS_UP, mechanism.mechanism):
         return None
     ((shift, _),) = product_of((part.dominated_by(Order.REMOVE).pair, n) for part, n in parts_of(mechanism.mechanism))

@@ -1,4 +1,4 @@
-"""The check of a certificate, by means other than those that made it."""
+"""Check of certificates, by other methods than those that made them."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class CheckReport:
 
     Attributes:
         holds: Every claim was confirmed by means other than those recorded, and nothing contradicts it.
-        lines: What was confirmed, to what relative width, what contradicts, what could not be confirmed.
-        claims: Of each account: role, relation, relation_in_words, given, target, lower, upper (exact, as text),
-            releases (in words, one text for equal ones), digest (of the releases).
+        lines: What was confirmed, and to what relative width; contradictions; and what could not be confirmed.
+        claims: The claim of each account: role, relation, relation_in_words, given, target, lower, upper (exact, as
+            text), releases (in words, one text for equal ones), digest (of the releases).
         assumptions: The checker's own list: what has to be true of a run for the claim to be about it.
         about: Claims and assumptions in words, line by line.
     """
@@ -51,7 +51,7 @@ class CheckReport:
 
     @property
     def verdict(self) -> str:
-        """In one line."""
+        """The verdict in one line."""
         return "the certificate holds" if self.holds else "the certificate does NOT hold"
 
     def __str__(self) -> str:
@@ -60,7 +60,7 @@ class CheckReport:
 
 
 def check_certificate(certificate: str | Path | Mapping[str, object]) -> CheckReport:
-    """Check a certificate by means other than those that made it.
+    """Check a certificate, by other methods than those that made it.
 
     Args:
         certificate: A file, or the document itself.
@@ -122,7 +122,7 @@ def _same(one: _Counts, other: _Counts) -> bool:
 
 
 def _check_drawn(claim: Claim) -> tuple[bool, list[str]]:
-    """By the stand-alone checker; what that cannot decide, and the lower end, by accounting anew."""
+    """Check with the stand-alone checker; account anew for undecided claims and for the lower bound."""
     try:
         status, verdict, details, _ = standalone_checker.check_account(claim.source)
     except standalone_checker.NotCovered as reason:
@@ -187,7 +187,7 @@ def _check_claim(claim: Claim) -> tuple[bool, list[str]]:
 
 
 def _check_attacked(claim: Claim) -> tuple[bool, list[str]]:
-    """Both ends apart: what is known to dominate shows the upper one only, an attack found anew the lower one."""
+    """Check both bounds separately: a dominating pair shows the upper one, and an attack, found anew, the lower one."""
     source = {**claim.source, "claim": {**claim.source["claim"], "lower": "0"}}
     holds, lines = _check_claim(replace(claim, lower=Fraction(0), source=source))
     try:

@@ -1,4 +1,4 @@
-"""One account of a certificate, read back; and what is inconsistent between a calibration and its accounts."""
+"""The accounts of a certificate, read back; and inconsistencies between a calibration and its accounts."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Claim:
 
     @property
     def high(self) -> tuple[Fraction, Fraction]:
-        """(ε, δ) at the upper end, where δ(ε) must be at most δ."""
+        """(ε, δ) at the upper bound, where δ(ε) must be at most δ."""
         return (self.upper, self.target) if self.given == "delta" else (self.target, self.upper)
 
     @property
     def low(self) -> tuple[Fraction, Fraction]:
-        """(ε, δ) at the lower end, which δ(ε) must exceed unless that end is 0."""
+        """(ε, δ) at the lower bound, which δ(ε) must exceed unless that end is 0."""
         return (self.lower, self.target) if self.given == "delta" else (self.target, self.lower)
 
 
@@ -69,7 +69,7 @@ def read_document(certificate: str | Path | Mapping[str, object]) -> dict[str, A
 
 
 def calibration_faults(document: Mapping[str, object]) -> list[str]:
-    """Describe inconsistencies of a calibration with its accounts (nothing where there is no calibration)."""
+    """Describe inconsistencies of a calibration with its accounts (empty without a calibration)."""
     field = standalone_checker.field
     accounts, calibration = field(document, "accounts", list), field(document, "calibration", (dict, type(None)))
     if calibration is None:
@@ -81,5 +81,5 @@ def calibration_faults(document: Mapping[str, object]) -> list[str]:
 
 
 def all_attained(releases: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the checker can show lower ends; else 0 is claimed, as the attack behind one is not written."""
+    """Whether the checker can show lower bounds; else 0 is claimed, as the attack behind one is not written."""
     return all(standalone_checker.is_attained(standalone_checker.read_release(each)) for each in releases)

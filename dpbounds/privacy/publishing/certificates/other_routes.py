@@ -22,7 +22,7 @@ def order_of(product: Product) -> str:
 
 
 def by_other_route(claim: Claim, products: tuple[Product, ...]) -> tuple[bool, bool, list[str]]:
-    """Enclose the claimed value by routes not recorded: (contradicts, confirms both ends, lines)."""
+    """Enclose the claimed value by routes not recorded: (contradicts, confirms both bounds, lines)."""
     lines: list[str] = []
     enclosure: Enclosure | None = None
     names: list[str] = []
@@ -80,7 +80,7 @@ def _second_proof(claim: Claim, product: Product, recorded: str) -> tuple[Proof 
 
 
 def at_the_ends(claim: Claim, products: tuple[Product, ...]) -> tuple[bool, list[str]]:
-    """δ at the two ends of the claim, freshly enclosed: what is left for claims that a lattice made."""
+    """Enclose δ anew at both bounds of the claim: for claims that a lattice proved."""
     high, low = claim.high, claim.low
     try:
         above = [prove_delta(product, high[0], 1e-9).enclosure for product in products]

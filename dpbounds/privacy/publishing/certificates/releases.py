@@ -1,4 +1,4 @@
-"""A certificate's releases: a mechanism as a certificate writes it, and as it is read back."""
+"""The releases of a certificate: mechanisms written as in certificates, and read back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NO_PAIR = "the stand-alone checker does not re-derive"
 
 
 def why_no_certificate(part: Mechanism, relation: Relation, group_size: int = 1) -> str | None:
-    """Why certificates cannot describe a part of a composition, and what to do; None where they can."""
+    """Return why certificates cannot describe a part of a composition, and an alternative; None if they can."""
     inner, kind = _inner(part), _kind(part)
     scheme = standalone_checker.SCHEMES.get(kind)
     grouped = scheme is not None and str(relation) in scheme.groups_under and isinstance(inner, Gaussian)
@@ -44,7 +44,7 @@ def why_no_certificate(part: Mechanism, relation: Relation, group_size: int = 1)
     if part.whole:
         return None
     if inner.name not in standalone_checker.NOISES or scheme is None:
-        return f"{_NO_PAIR} {part!r}: publish the command and what it says"
+        return f"{_NO_PAIR} {part!r}: publish the command and its output"
     noise = _noise(inner)
     if isinstance(part, PoissonSampled):
         finally_given = kind == inner.name and noise["sensitivity"] is not None

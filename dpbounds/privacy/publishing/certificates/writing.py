@@ -28,7 +28,7 @@ from dpbounds.privacy.values import Target
 
 FORMAT, FORMAT_VERSION = standalone_checker.FORMAT, standalone_checker.VERSION
 
-_ORDERS = {str(order): str(pairs.Direction.of(order)) for order in Order}  # of neighbours, and of their pairs
+_ORDERS = {str(order): str(pairs.Direction.of(order)) for order in Order}  # orders of neighbours, and of their pairs
 
 
 def certificate(subject: Account | Calibration) -> dict[str, object]:
@@ -40,8 +40,8 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
             stand-alone checker can confirm it only a little above the budget, the account alone.
 
     Raises:
-        CertificateError: There is nothing to certify (an end at infinity), δ is 0, or the calibration's value does not
-            itself stand in its mechanism, so that a checker could not see what the value is.
+        CertificateError: There is nothing to certify (an infinite bound), δ is 0, or the calibration's value is not a
+            parameter of its mechanism, so that a checker could not identify it.
         NotCertified: The account of a calibration's mechanism could not be proven again.
     """
     demand("subject", subject, Account, Calibration)
@@ -84,7 +84,7 @@ def _shows_what_fails(mechanism: Mechanism, relation: Relation) -> bool:
 
 
 def _of_drawn_calibration(subject: Calibration, spent: Account) -> dict[str, object]:
-    """That the value suffices; that another fails is shown by nothing that the checker does."""
+    """Return the certificate that the value suffices; the checker cannot show that another one fails."""
     entry = _account(spent, "suffices", subject.target_epsilon)
     if standalone_checker.rational(entry["claim"]["upper"]) > subject.target_epsilon:
         return _document_of([{**entry, "role": "account"}], None)
@@ -109,7 +109,7 @@ def account_of_group(
     epsilon: ExactLike | None = None,
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> Account:
-    """What so many records spend at once, as an account that :func:`certificate` takes.
+    """Account for ``group_size`` records at once, for :func:`certificate`.
 
     Arguments and errors as for :func:`dpbounds.privacy.accountants.groups.group_account`.
     """
@@ -133,7 +133,7 @@ def _document_of(accounts: list[dict[str, Any]], calibration: dict[str, object] 
     try:
         standalone_checker.well_formed(document)
         wrong = calibration_faults(document)
-    except standalone_checker.Malformed as reason:  # such as numbers that are too long for whoever checks
+    except standalone_checker.Malformed as reason:  # such as numbers that are too long for the checker
         raise CertificateError(f"no certificate: {reason}") from None
     if wrong:
         raise CertificateError(
@@ -148,7 +148,7 @@ def write_certificate(path: str | Path, subject: Account | Calibration) -> None:
 
 
 def certificate_text(subject: Account | Calibration) -> str:
-    """The certificate as JSON, as it stands in a file; errors as for :func:`certificate`."""
+    """Return the certificate as JSON text, as written to a file; errors as for :func:`certificate`."""
     text = json.dumps(certificate(subject), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     if len(text.encode()) > standalone_checker.BYTES:
         raise CertificateError(

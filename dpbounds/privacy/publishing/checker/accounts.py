@@ -37,7 +37,7 @@ def check_account(account: object) -> tuple[int, str, list[str], dict[str, Any]]
     if drawn:
         answers = check_drawn(releases, claim, proofs)
     else:
-        asked = low if shows and lower > 0 else None  # 0 is always a lower end
+        asked = low if shows and lower > 0 else None  # 0 is always a lower bound
         answers = [check_order(*product, proofs, high, asked) for product in products]
         answers = answers if shows else [(below, None, how) for below, _, how in answers]
     upper_holds = all(below for below, *_ in answers)

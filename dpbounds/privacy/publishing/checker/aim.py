@@ -1,4 +1,4 @@
-"""What is chosen for one claim: hints, and how finely is computed."""
+"""Choices for one claim: hints, and the fineness of the computation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHOICES = ("clones", "strides")  # hints that are lists, of one choice for each 
 
 
 class Aim:
-    """What is cut off and rounded for one claim: choices, none of which matters for soundness."""
+    """Choices for one claim: where distributions are cut off and rounded; none of them matters for soundness."""
 
     def __init__(self, delta: Fraction, releases: int, hints: dict[str, Any], known: dict[Any, Any]) -> None:
         self.hints, self.known = hints, known

@@ -14,7 +14,7 @@ from dpbounds.privacy.publishing.checker.verdicts import NotCovered, Unproven
 
 
 def repeated(one: Any, times: int, both: Callable[[Any, Any], Any]) -> Any:
-    """One and itself put together, so many times (at least once), by doubling."""
+    """Combine ``times`` copies of one object (at least one), by doubling."""
     total = None
     while times:
         if times & 1:

@@ -33,7 +33,7 @@ def substituted(before: list[Any], after: list[Any], names: tuple[str, ...], val
 
 
 def check_calibration(calibration: dict[str, Any], accounts: list[Any], claims: list[dict[str, Any]]) -> list[str]:
-    """What is wrong with the claim "value keeps the budget, fails_at does not", given the accounts of both."""
+    """Return the errors of the claim "value keeps the budget, fails_at does not", given the accounts of both."""
     solve = field(calibration, "solve", str)
     scales = tuple(name for noise in NOISES.values() for name in noise.scales)
     fields = {"noise": scales, "steps": ("count", "epochs")}

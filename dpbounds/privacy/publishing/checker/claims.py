@@ -37,7 +37,7 @@ def claim_in_words(claim: dict[str, Any]) -> str:
 
 
 def relation_in_words(claim: dict[str, Any]) -> str:
-    """Which datasets are neighbours."""
+    """Return the definition of neighbouring datasets."""
     group = claim.get("group_size", 1)
     more = "" if group == 1 else f"; here for up to {group} records at once, the same throughout"
     return RELATIONS[claim["relation"]] + more

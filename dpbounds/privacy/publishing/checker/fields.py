@@ -9,7 +9,7 @@ from dpbounds.privacy.publishing.checker.limits import COUNT, RUNS
 from dpbounds.privacy.publishing.checker.reading import field, quoted
 from dpbounds.privacy.publishing.checker.verdicts import Malformed
 
-Reader = Callable[[Any, str], Any]  # of a record and the name of a field: its value
+Reader = Callable[[Any, str], Any]  # maps a record and the name of a field to its value
 Fields = Mapping[str, Reader]
 
 FIELDS = {
@@ -46,7 +46,7 @@ def read_fields(record: object, kind: str, fields: Fields) -> dict[str, Any]:
 
 
 def unread(record: Any, name: str) -> Any:
-    """What stands there, to be read later."""
+    """Return a field unchecked, to be read later."""
     return record[name]
 
 

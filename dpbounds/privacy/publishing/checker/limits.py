@@ -1,4 +1,4 @@
-"""How much is read, and how much work is done, at most."""
+"""Limits on the size of files, and on the work."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def products_of(mechanism: list[Any], relation: str) -> list[tuple[str, Fraction
 
 
 def decide(curve: Curve, high: Point, low: Point | None) -> tuple[Answer, Answer]:
-    """For one order: is δ(ε) <= δ at ``high``? Is δ(ε) > δ at ``low`` (False where nobody asks)?"""
+    """For one order: is δ(ε) <= δ at ``high``? Is δ(ε) > δ at ``low`` (False if None)?"""
 
     def compare(point: Point) -> tuple[bool, bool]:
         lower, upper = curve(point[0])

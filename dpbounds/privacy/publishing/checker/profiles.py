@@ -14,7 +14,7 @@ from dpbounds.privacy.publishing.checker.limits import LEAST_RATE
 from dpbounds.privacy.publishing.checker.verdicts import OutOfReach, require
 from dpbounds.privacy.publishing.checker.work import effort
 
-Curve = Callable[[Fraction], tuple[arb, arb]]  # ε -> balls whose lower and upper ends enclose δ(ε)
+Curve = Callable[[Fraction], tuple[arb, arb]]  # ε -> balls whose lower and upper endpoints enclose δ(ε)
 DrawnCurve = Callable[[Fraction], tuple[arb, "arb | None"]]  # ε -> δ(ε) from above, and from below where that is known
 
 
@@ -22,7 +22,7 @@ class Profile:
     """α -> H_α(P ‖ Q) = ∫ (dP - α dQ)_+ for α > 0, as a ball; of a pair of measures that dominates one release.
 
     It is one convex function that does not increase, with ``total`` = H_0, the P-mass: 1, or a little more where masses
-    were rounded up. ``exact`` says that it is the release's pair itself, so that it shows lower ends as well.
+    were rounded up. ``exact`` says that it is the release's pair itself, so that it shows lower bounds as well.
     """
 
     def __init__(self, value: Callable[[arb], arb], total: arb | None = None, *, exact: bool = True) -> None:

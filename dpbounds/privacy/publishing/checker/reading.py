@@ -67,7 +67,7 @@ def parsed(text: str) -> Any:
 
 
 def quoted(value: object) -> str:
-    """What stands in the file, for an error: on one line, short, and without anything that commands a terminal."""
+    """Quote a value of the file in an error: on one line, short, and without terminal control characters."""
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "a list"
     return ascii(value if not isinstance(value, str) or len(value) <= 60 else value[:60] + "...")[:80]

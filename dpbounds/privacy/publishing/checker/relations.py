@@ -1,4 +1,4 @@
-"""Which datasets are neighbours, and the orders of two neighbours."""
+"""Neighbouring relations, and the orders of two neighbours."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def version_of(release: dict[str, Any]) -> int:
 
 
 def is_attained(release: dict[str, Any]) -> bool:
-    """Whether some run attains the release's pair, which shows lower ends then; the other pairs only dominate."""
+    """Return whether some run attains the release's pair, which then shows lower bounds; other pairs only dominate."""
     return SCHEMES[release["kind"]].is_attained(release)
 
 

@@ -1,4 +1,4 @@
-"""What a run of version 5 is made of, and its curves."""
+"""Parts of a run of version 5, and its curves."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def steps_of(releases: list[dict[str, Any]], order: str, relation: str, aim: Aim
 
 
 def of_group(release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
-    """(31) What so many records spend at once."""
+    """(31) Return what ``group`` records spend at once."""
     return SCHEMES[release["kind"]].of_group(release, order, relation, group)
 
 
@@ -102,7 +102,7 @@ def demand_places(releases: list[dict[str, Any]], relation: str) -> None:
 def check_drawn(
     releases: list[dict[str, Any]], claim: dict[str, Any], proofs: dict[str, Any]
 ) -> list[tuple[Answer, Answer, str]]:
-    """(14) to (31): for each order, whether δ <= at the upper end and > at the lower one, and how."""
+    """(14) to (31): for each order, whether δ <= at the upper bound and > at the lower one, and how."""
     relation, given, target, lower, upper = (claim[name] for name in FIELDS["claim"])
     high, low = ((upper, target), (lower, target)) if given == "delta" else ((target, upper), (target, lower))
     group = claim.get("group_size", 1)

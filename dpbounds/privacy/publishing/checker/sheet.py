@@ -10,7 +10,7 @@ from dpbounds.privacy.publishing.checker.releases import digest, release_in_word
 
 
 def sheet(document: dict[str, Any]) -> list[str]:
-    """What a well-formed certificate is about, for a person: claim, relation, mechanism, digest; then assumptions."""
+    """Return a readable summary of a well-formed certificate: claim, relation, mechanism, digest, assumptions."""
     lines = []
     for account in document["accounts"]:
         claim, releases = read_claim(account), account["mechanism"]

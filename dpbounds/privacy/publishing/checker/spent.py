@@ -1,4 +1,4 @@
-"""What releases spend: shifts, profiles and divergences, which add up or compose."""
+"""Shifts, profiles and divergences of releases, which add up or compose."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Steps = list[tuple[Profile, int]]
 
 
 class Spent:
-    """What a release, or a run of them, spends.
+    """The privacy spent by a release, or by a run of releases.
 
     Attributes:
         shift: The squared shift of a Gaussian pair; they add up.
         steps: Profiles, each with how often it occurs.
         rho: Rényi divergences of at most λρ of every order λ (29); they add up, too.
-        variation: What is to be added for clones, in total variation (21).
+        variation: The total variation to add for clones (21).
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Spent:
         self.variation = arb(0) if variation is None else variation
 
     def add(self, other: Spent, count: int) -> None:
-        """Return the same beside another release, which occurs so often."""
+        """Add the loss of another release, with its multiplicity."""
         self.shift += count * other.shift
         self.steps += [(profile, count * times) for profile, times in other.steps]
         self.rho += count * other.rho

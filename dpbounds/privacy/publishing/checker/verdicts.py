@@ -1,4 +1,4 @@
-"""What is said of a certificate, and why it may not be decided."""
+"""Verdicts on a certificate, and reasons for which it is undecided."""
 
 from __future__ import annotations
 

@@ -9,12 +9,12 @@ from dpbounds.privacy.publishing.checker.verdicts import NotCovered
 
 
 class Effort:
-    """What an account has taken so far, in functions evaluated on balls of 256 bits."""
+    """The work of an account so far, in functions evaluated on balls of 256 bits."""
 
     done = 0.0
 
     def spend(self, evaluations: float, kept: int = 0) -> None:
-        """Called before so much is done, and so many balls are kept: refuses what would take hours or gigabytes."""
+        """Count work and stored balls before they are spent: raises an error at what would take hours or gigabytes."""
         self.done += evaluations * (1 + (ctx.prec / 256) ** 2) / 2
         if self.done > MOST_WORK or kept > MOST_BALLS:
             raise NotCovered(TOO_MUCH)

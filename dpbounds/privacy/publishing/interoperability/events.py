@@ -55,7 +55,7 @@ _UNREADABLE = {
 
 _UNWRITABLE: dict[type[Mechanism], str] = {
     mechanisms.UniformBall: "there is no event with noise on a ball, and none that stands for its (0, δ) guarantee",
-    mechanisms.AboveThreshold: "there is no event for it; ZCDP(epsilon**2 / 2, relation=...) is what it satisfies",
+    mechanisms.AboveThreshold: "there is no event for it; it satisfies ZCDP(epsilon**2 / 2, relation=...)",
     mechanisms.RenyiDP: "there is no event for a Rényi guarantee at finitely many orders",
     mechanisms.MatrixMechanism: "there is no event for correlated noise; without samples it spends what one Gaussian "
     "release does, with the noise divided by its sensitivity",
@@ -68,23 +68,24 @@ _UNWRITABLE: dict[type[Mechanism], str] = {
 
 
 def from_dp_event(event: DpEvent, relation: str | Relation | NeighboringRelation | None = None) -> Mechanism:
-    """Return the mechanism that an event tree of dp-accounting describes.
+    """Return the mechanism that an event of dp-accounting describes.
 
     Args:
         event: An event of dp-accounting, with its events inside.
-        relation: The relation under which a black box's guarantee (``ZCDpEvent``, ``EpsilonDeltaDpEvent``), or the
-            sensitivity of scores (``ExponentialMechanismDpEvent``), was established, or dp-accounting's name of it
-            (REPLACE_SPECIAL is ``zero-out-one``). Nothing else needs it, and events do not carry it.
+        relation: The relation under which a given guarantee (``ZCDpEvent``, ``EpsilonDeltaDpEvent``), or the
+            sensitivity of scores (``ExponentialMechanismDpEvent``), holds, or dp-accounting's name of it
+            (REPLACE_SPECIAL is ``zero-out-one``). Other events do not need it, and no event contains it.
 
     Returns:
         The mechanism, with the event's doubles taken as the exact binary numbers that they hold. The ε of randomised
-        response, ln(1 + k(1-p)/p), is rounded up to a double. What releases nothing is left out of a composition;
+        response, ln(1 + k(1-p)/p), is rounded up to a double. An event without a release is left out of a composition;
         alone it is ``ApproximateDP(0, 0)``, under the relation or else under add-or-remove-one.
 
     Raises:
-        UnsupportedMechanism: No analysis is proven here for one of the events, or it has no guarantee (no noise, or
-            non-private); the message names it, says why, and what can be computed instead.
-        InvalidValue: A parameter is out of its domain, a black box comes without its relation, or this is not an event.
+        UnsupportedMechanism: One of the events has no proven analysis, or no guarantee (no noise, or non-private); the
+            message names it, with the reason and an alternative.
+        InvalidValue: A parameter is out of its domain, the relation of a given guarantee is missing, or this is not an
+            event.
         DpboundsError: dp-accounting is not installed.
 
     >>> import dp_accounting as dpa
@@ -104,21 +105,21 @@ def from_dp_event(event: DpEvent, relation: str | Relation | NeighboringRelation
 
 
 def to_dp_event(mechanism: Mechanism, relation: str | Relation | NeighboringRelation | None = None) -> DpEvent:
-    """Return the event tree of dp-accounting that describes a mechanism.
+    """Return the event of dp-accounting that describes a mechanism.
 
     Args:
-        mechanism: Anything that an event exists for.
+        mechanism: A mechanism for which there is an event.
         relation: The relation under which the event will be accounted for, or dp-accounting's name of it. Needed for a
             guarantee (ZCDP, PureDP, ApproximateDP, ExponentialMechanism), which must have been declared under that
-            relation, and for noise that is given with its final sensitivity, because the event wants it per unit of the
-            per-record bound. If given, what is not proven under it is refused.
+            relation, and for noise that is given with its final sensitivity, because the event has a noise multiplier.
+            If given, mechanisms without a proven analysis under it raise an error.
 
     Returns:
-        The event. Noise is rounded down to a double and rates, ρ and what else costs privacy up, so that the event
-        never spends less (but for the rate of a Poisson sample that is cut, of which that is not proven: to be sure,
-        give one that is a double). ``from_dp_event`` gives the mechanism back where its numbers are doubles, except
-        that the ε of randomised response may come back a few units in the last place larger, that noise comes back per
-        unit of the per-record bound, and that the dimension of Laplace noise, which events do not know, is lost.
+        The event. Noise is rounded down to a double, and rates, ρ and other privacy parameters up, so that the event
+        never spends less (for the rate of a truncated Poisson sample this is not proven: use a double).
+        ``from_dp_event`` returns the same mechanism if its numbers are doubles, except that the ε of randomised
+        response may be a few units in the last place larger, that noise has a noise multiplier, and that the dimension
+        of Laplace noise is lost.
 
     Raises:
         UnsupportedMechanism: There is no such event, or nothing is proven under the relation.
@@ -152,13 +153,13 @@ def as_their_relation(relation: Relation) -> NeighboringRelation:
 
 @dataclass(frozen=True, slots=True)
 class Unprotected:
-    """What an event is read as that gives no guarantee: every ε is exceeded, whatever δ below 1."""
+    """The reading of an event without a guarantee: every ε is exceeded, for each δ below 1."""
 
     reason: str
 
 
 def read_event(event: DpEvent, relation: Relation | None) -> Mechanism | Unprotected | None:
-    """Return the mechanism that an event describes; None where it releases nothing that depends on the records.
+    """Return the mechanism that an event describes; None if its release does not depend on the records.
 
     The rule is one for all events. A step on no records (rate 0, batches of size 0) releases nothing, whatever runs on
     them, and so does an answer that no record moves. Any other step without noise is unprotected.
@@ -202,8 +203,8 @@ class _Reader:
         name = type(event).__name__
         if type(event) is not getattr(self.library, name, None):
             raise UnsupportedMechanism(
-                f"{name} is not one of dp-accounting's own events, and what it adds to them is not known here; "
-                "write it with those, or as a mechanism"
+                f"{name} is not one of dp-accounting's own events, and is not supported; use those, or a mechanism "
+                "of dpbounds"
             )
         match name:
             case "NoOpDpEvent":
@@ -244,7 +245,7 @@ class _Reader:
                 return _without_noise(event)
         if name in _REFUSED:
             refuse(_REFUSED[name], name)
-        raise UnsupportedMechanism(f"{name}: {_UNREADABLE.get(name, 'an event that is not known here')}")
+        raise UnsupportedMechanism(f"{name}: {_UNREADABLE.get(name, 'an unknown event')}")
 
     def _randomized_response(self, event: DpEvent) -> Mechanism | Unprotected | None:
         p, k = exact(event.noise_parameter, "noise_parameter"), positive_integer(event.num_buckets, "num_buckets")
@@ -323,7 +324,7 @@ def _without_noise(event: DpEvent) -> Unprotected:
 def _noisy(
     event: DpEvent, without: bool, mechanism: Callable[[], Mechanism], *, moved: bool = True
 ) -> Mechanism | Unprotected | None:
-    """What adds noise to a sum that one record may move: nothing where it moves none, unprotected without noise."""
+    """Return the mechanism that adds noise to a sum; None if no record moves it, unprotected without noise."""
     if not moved:
         return None
     return _without_noise(event) if without else mechanism()

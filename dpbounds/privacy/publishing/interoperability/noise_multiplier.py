@@ -14,7 +14,7 @@ from dpbounds.privacy.values import positive, positive_rate
 
 
 def steps_for_epochs(epochs: ExactLike, sample_rate: ExactLike) -> int:
-    """Number of steps in so many epochs, epochs / sample_rate rounded up (exactly: 3 epochs at "0.1" are 30 steps)."""
+    """Return the number of steps, epochs / sample_rate, rounded up exactly: 3 epochs at "0.1" are 30 steps."""
     return math.ceil(positive(epochs, "epochs") / positive_rate(sample_rate))
 
 
@@ -28,19 +28,19 @@ def get_noise_multiplier(
     accountant: str = "certified",
     epsilon_tolerance: float = 0.01,
 ) -> float:
-    """The noise multiplier (stddev / clipping norm) of DP-SGD with Poisson sampling for an (ε, δ) budget.
+    """Return the noise multiplier (stddev / clipping norm) of DP-SGD with Poisson sampling for an (ε, δ) budget.
 
-    The parameters are Opacus' own; the answer is certified under add-or-remove-one: it suffices, and the distance to
-    the smallest one that does is far below ``epsilon_tolerance``.
+    The parameters are those of Opacus. The value is certified under add-or-remove-one: it suffices, and is much closer
+    to the smallest sufficient one than ``epsilon_tolerance``.
 
     Args:
         target_epsilon: At least 0.
         target_delta: In (0, 1).
-        sample_rate: In (0, 1]; expected batch size over dataset size. What Opacus' sampler draws at differs in the
-            eighth digit: ``drawn_rate(sample_rate)``, to be given with ``steps``.
+        sample_rate: In (0, 1]; expected batch size over dataset size. The rate of Opacus' sampler differs in the eighth
+            digit: ``drawn_rate(sample_rate)``, to be given with ``steps``.
         epochs: Passes over the data, rounded up to whole steps; or
         steps: number of steps. Exactly one of the two.
-        accountant: "certified"; or "rdp" for the Rényi accountant, which is proven as well and asks for more noise.
+        accountant: "certified"; or "rdp" for the Rényi accountant, which is proven, too, and needs more noise.
         epsilon_tolerance: Kept for compatibility; greater than 0. The answer is always tighter.
 
     Returns:

@@ -36,24 +36,24 @@ class Optimizer(Protocol):
 
     @property
     def accumulated_iterations(self) -> int:
-        """How many batches the step is made of."""
+        """The number of batches of the step."""
 
 
 class CertifiedAccountant:
-    """Writes down the steps of DP-SGD, and proves what they spent.
+    """An accountant for Opacus: records the steps of DP-SGD, and proves their ε.
 
     Args:
         sampling: "poisson" declares: every step is one Gaussian release on a Poisson sample of Opacus'
-            ``UniformWithReplacementSampler`` at the rate that is written down, and rate, divisor (the expected batch
-            size) and clipping norm are public constants. Opacus computes the first two from the number of records,
-            which is data under add-or-remove-one, and draws no Poisson sample with ``poisson_sampling=False``.
-        relation: What is asked where a question names none; Opacus' own accountants know add-or-remove-one alone.
+            ``UniformWithReplacementSampler`` at the recorded rate, and rate, divisor (the expected batch size) and
+            clipping norm are public constants. Opacus computes the first two from the number of records, which is data
+            under add-or-remove-one, and draws no Poisson sample with ``poisson_sampling=False``.
+        relation: The neighbouring relation if a method names none; Opacus' own accountants have add-or-remove-one only.
 
     Attributes:
         sampling: As declared.
         relation: As given.
         history: (noise multiplier, sample rate, number of steps) of consecutive equal steps, as Opacus keeps them. The
-            rate is the one asked for; what is accounted is ``drawn_rate`` of it.
+            rate is the requested one; the account uses ``drawn_rate`` of it.
 
     Raises:
         InvalidValue: Nothing, or something else, is declared, or there is no such relation.
@@ -73,11 +73,11 @@ class CertifiedAccountant:
         self.history: list[tuple[float, float, int]] = []
 
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
-        """Write down one step.
+        """Record one step.
 
         Args:
-            noise_multiplier: Noise in units of the clipping norm, at least 0. A step without noise is written down;
-                ε is infinite from then on.
+            noise_multiplier: Noise in units of the clipping norm, at least 0. A step without noise is recorded; ε is
+                infinite from then on.
             sample_rate: In (0, 1].
 
         Raises:
@@ -96,7 +96,7 @@ class CertifiedAccountant:
 
     @property
     def composition(self) -> Mechanism | None:
-        """All steps as one mechanism, at the rates that were drawn at, for other questions; None before the first.
+        """Return all steps as one mechanism, at the rates that were drawn at; None before the first step.
 
         Raises:
             InvalidValue: A step had no noise, and so no guarantee.
@@ -104,11 +104,11 @@ class CertifiedAccountant:
         return _composition(tuple(self.history)) if self.history else None
 
     def asked(self, relation: str | Relation | None) -> Relation:
-        """The relation of a question: the one it names, else the accountant's."""
+        """Return the relation of a question: the given one, else the accountant's."""
         return self.relation if relation is None else as_relation(relation)
 
     def account(self, delta: ExactLike, relation: str | Relation | None = None) -> Account:
-        """What all steps so far spend at δ, with its proof; asked again of the same steps, it is not proven again.
+        """Account for all steps so far at δ, with a proof; the proof is cached until the next step.
 
         Args:
             delta: In (0, 1).
@@ -131,7 +131,7 @@ class CertifiedAccountant:
         delta_error: object = None,
         relation: str | Relation | None = None,
     ) -> float:
-        """The proven upper end of ε(δ) of all steps so far.
+        """Return the proven upper bound of ε(δ) of all steps so far.
 
         Args:
             delta: In (0, 1).
@@ -158,16 +158,16 @@ class CertifiedAccountant:
 
     @classmethod
     def mechanism(cls) -> str:
-        """The name under which Opacus knows this accountant."""
+        """Return the name of this accountant in Opacus."""
         return NAME
 
     def get_optimizer_hook_fn(self, sample_rate: float) -> Callable[[Optimizer], None]:
         """Return the function that Opacus' optimiser calls at every step.
 
-        It refuses steps which are not one Gaussian release on a Poisson sample.
+        It raises an error for steps that are not one Gaussian release on a Poisson sample.
 
         Args:
-            sample_rate: Of one batch, in (0, 1].
+            sample_rate: The rate of one batch, in (0, 1].
 
         Raises:
             UnsupportedMechanism: (when called) Several batches were accumulated for one step, or the clipping norm
@@ -179,8 +179,8 @@ class CertifiedAccountant:
             if batches != 1:
                 raise UnsupportedMechanism(
                     f"{batches} batches were accumulated for one step: a record that is in several of them counts "
-                    "several times, so that this is not a Poisson sample; take one batch per step, split where memory "
-                    "is short by opacus.utils.batch_memory_manager.BatchMemoryManager"
+                    "several times, so that this is not a Poisson sample; take one batch per step, and split it with "
+                    "opacus.utils.batch_memory_manager.BatchMemoryManager if memory is short"
                 )
             if hasattr(optimizer, "unclipped_num_std"):
                 raise UnsupportedMechanism(
@@ -192,7 +192,7 @@ class CertifiedAccountant:
         return hook
 
     def state_dict(self, destination: MutableMapping[str, object] | None = None) -> MutableMapping[str, object]:
-        """Return what ``load_state_dict`` needs, in ``destination`` if one is given."""
+        """Return the state for ``load_state_dict``, in ``destination`` if one is given."""
         state: MutableMapping[str, object] = OrderedDict() if destination is None else destination
         state["history"] = list(self.history)
         state["mechanism"] = self.mechanism()
@@ -200,11 +200,11 @@ class CertifiedAccountant:
         return state
 
     def load_state_dict(self, state_dict: Mapping[str, object]) -> None:
-        """Take over the history of a ``state_dict`` (also one that went through JSON) in place of the present one.
+        """Load the history of a ``state_dict`` (also one that went through JSON), in place of the present one.
 
         Raises:
-            InvalidValue: The state is incomplete, belongs to another accountant, does not say how its steps were
-                sampled, or a step in it is not allowed.
+            InvalidValue: The state is incomplete, belongs to another accountant, does not contain the sampling scheme,
+                or a step in it is not allowed.
         """
         if not state_dict or not {"history", "mechanism"} <= set(state_dict):
             raise InvalidValue("state_dict", state_dict, "a mapping with the keys history and mechanism")
@@ -220,7 +220,7 @@ class CertifiedAccountant:
                 "states of older versions do not say it: where it is true of all their steps, add the key",
             )
         history = state_dict["history"]
-        loaded = CertifiedAccountant(POISSON, relation=self.relation)  # which looks at every entry
+        loaded = CertifiedAccountant(POISSON, relation=self.relation)  # this constructor checks every entry
         if not isinstance(history, list | tuple):
             raise InvalidValue("history", history, "a list of steps")
         for entry in history:
@@ -258,11 +258,11 @@ def register_with_opacus(sampling: str | None = None) -> None:
     Python's abstract base classes allow. Calling it again changes nothing.
 
     Args:
-        sampling: "poisson", see ``CertifiedAccountant``: Opacus' own engine does not say whether it is true.
+        sampling: "poisson", see ``CertifiedAccountant``: Opacus' own engine does not report whether this is so.
 
     Raises:
         InvalidValue: Nothing, or something else, is declared.
-        UnsupportedMechanism: The installed Opacus or PyTorch draws Poisson samples in a way that is not known here.
+        UnsupportedMechanism: The installed Opacus or PyTorch draws Poisson samples in a way that is not supported.
         DpboundsError: Opacus is not installed, has no registry, or has another accountant of that name.
     """
     declared = _declared(sampling)

@@ -76,8 +76,9 @@ def demand_known_sampler(sample_rate: float) -> None:
 def demand_threshold(sampler: Any, sample_rate: float) -> None:
     """Raise ``UnsupportedMechanism`` unless a sampler's own code draws exactly the numbers below ``drawn_rate``.
 
-    Its ``__iter__`` is run with a stand-in for PyTorch that knows ``rand`` alone and answers with chosen numbers: both
-    ends of the grid and both sides of the threshold, in an order that changes from batch to batch.
+    Its ``__iter__`` is run with a stand-in for PyTorch that knows ``rand`` alone and answers with chosen numbers: the
+    smallest and the largest point of the grid, and both sides of the threshold, in an order that changes from batch to
+    batch.
 
     Args:
         sampler: A class with the constructor of Opacus' ``UniformWithReplacementSampler``.
@@ -112,4 +113,4 @@ def _with_other_torch(function: Any, stand_in: object) -> Callable[..., Any]:
 
 
 def _unknown(what: str, advice: str = "use a version of Opacus and PyTorch that was looked at") -> UnsupportedMechanism:
-    return UnsupportedMechanism(f"this Opacus draws records in a way that is not known here: {what}; {advice}")
+    return UnsupportedMechanism(f"this Opacus draws records in a way that is not supported: {what}; {advice}")

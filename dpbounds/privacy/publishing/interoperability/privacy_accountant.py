@@ -1,6 +1,6 @@
 """An accountant with the interface of dp-accounting's own, whose ε and δ are proven.
 
-Whoever takes a ``dp_accounting.PrivacyAccountant`` can take this one: ``dp_accounting.calibrate_dp_mechanism``, or the
+Use it wherever a ``dp_accounting.PrivacyAccountant`` is accepted: ``dp_accounting.calibrate_dp_mechanism``, or the
 configurations of JAX-privacy's training (``accountant_fn=CertifiedPrivacyAccountant``). It needs dp-accounting.
 """
 
@@ -39,7 +39,7 @@ _FARTHEST_EPSILON = 10**6  # at which δ is asked for any larger ε, infinity in
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What was composed so many times: its black boxes hold as declared, or else under the accountant's relation.
+    """A repeated part: its guarantees hold as declared, or else under the accountant's relation.
 
     ``otherwise`` has them hold under add-or-remove-one, and is the same where nothing depends on that.
     """
@@ -50,17 +50,16 @@ class _Part:
 
 
 class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: ignore[misc]  # (Bazel's library has no types)
-    """Composes the events of dp-accounting, and proves what they spent.
+    """An accountant of dp-accounting: composes events, and proves their ε and δ.
 
-    What each event is read as, ``docs/names.md`` says; batches of a fixed size have an answer under all relations.
+    ``docs/names.md`` lists the mechanism of each event; batches of a fixed size are supported under all relations.
 
     Args:
-        neighboring_relation: Of dp-accounting, or our name of it.
-        declared_relation: The relation under which the guarantees of black boxes (``ZCDpEvent``,
-            ``EpsilonDeltaDpEvent``) and the sensitivities of scores (``ExponentialMechanismDpEvent``,
-            ``PermuteAndFlipDpEvent``) were established, which events do not say. By default it is the accountant's; but
-            where add-or-remove-one would give another answer, as it mostly does under replace-one, none is returned
-            before the relation is given.
+        neighboring_relation: The relation of dp-accounting, or its name in dpbounds.
+        declared_relation: The relation under which the guarantees of mechanisms given by their guarantee
+            (``ZCDpEvent``, ``EpsilonDeltaDpEvent``) and the sensitivities of scores (``ExponentialMechanismDpEvent``,
+            ``PermuteAndFlipDpEvent``) hold, which events do not contain. By default it is the accountant's; but if
+            add-or-remove-one would give another answer, as it mostly does under replace-one, it has to be given.
 
     Raises:
         InvalidValue: There is no such relation.
@@ -85,7 +84,7 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
         self._unprotected = False
 
     def _maybe_compose(self, event: DpEvent, count: int, do_compose: bool) -> Any:
-        """As there: walk through the tree; None, or what is not supported and why."""
+        """Walk through the tree of events; return None, or the unsupported event with the reason."""
         if type(event) is dp_accounting.ComposedDpEvent:
             found = (self._maybe_compose(part, count, do_compose) for part in event.events)
             return next((details for details in found if details is not None), None)
@@ -111,9 +110,9 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
         """Return everything composed so far as one mechanism; None before the first release.
 
         Raises:
-            InvalidValue: A black box was composed, under another relation than add-or-remove-one, and
-                ``declared_relation`` was not given.
-            UnsupportedMechanism: Something was composed that protects nothing.
+            InvalidValue: An event given by its guarantee was composed, under another relation than add-or-remove-one,
+                without ``declared_relation``.
+            UnsupportedMechanism: An event without a guarantee was composed.
         """
         found = self._readings()
         if found is None:
@@ -123,12 +122,12 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
         return found[0]
 
     def account(self, *, delta: ExactLike | None = None, epsilon: ExactLike | None = None) -> Account:
-        """What was spent at δ or at ε, with its proof and both ends.
+        """Account for what was spent at δ or at ε, with a proof and both bounds.
 
         Raises:
             InvalidValue: A value is not allowed, nothing was composed yet, or the answer depends on
                 ``declared_relation``, which was not given. The message has both answers.
-            UnsupportedMechanism: Something was composed that protects nothing.
+            UnsupportedMechanism: An event without a guarantee was composed.
             NotCertified: The proof did not close.
         """
         found = self._readings()
@@ -149,9 +148,9 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
         return answer
 
     def _readings(self) -> tuple[Mechanism, Mechanism] | None:
-        """Everything composed so far, as its black boxes are read; and as if they held under add-or-remove-one."""
+        """Return the composition, with guarantees as declared, and as if they held under add-or-remove-one."""
         if self._unprotected:
-            raise UnsupportedMechanism("an event was composed that protects nothing (without noise, or non-private)")
+            raise UnsupportedMechanism("an event without privacy was composed (no noise, or non-private)")
         if not self._parts:
             return None
         return (
@@ -178,10 +177,10 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
         )
 
     def get_epsilon(self, target_delta: ExactLike) -> float:
-        """The proven upper end of ε(δ), rounded up.
+        """Return the proven upper bound of ε(δ), rounded up.
 
         Args:
-            target_delta: From 0 to 1. At 0 the answer is pure ε: infinity where a loss is unbounded.
+            target_delta: From 0 to 1. At 0 the result is pure ε: infinity where a loss is unbounded.
 
         Raises:
             InvalidValue: δ is not allowed, or the answer depends on ``declared_relation``, which was not given.
@@ -195,7 +194,7 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
         return self.account(delta=failure).enclosure.upper
 
     def get_delta(self, target_epsilon: ExactLike) -> float:
-        """The proven upper end of δ(ε), rounded up.
+        """Return the proven upper bound of δ(ε), rounded up.
 
         Args:
             target_epsilon: At least 0, infinity included; there it is 0 unless a part has a δ of its own.

@@ -1,1 +1,1 @@
-"""What steps that are allocated in secret spend: the mean of many likelihood ratios, enclosed (``proof.md``)."""
+"""Accounting of random allocation: the mean of many likelihood ratios, enclosed (``proof.md``)."""

@@ -17,22 +17,21 @@ from dpbounds.privacy.routes.lattice.spectra import ComposedSpectrum
 from dpbounds.privacy.routes.lattice.window import TiltedMeasure
 
 _ROW = 256  # numbers that are summed one after the other
-_LARGEST_POWER = arb(2) ** 450  # whose square is a double
+_LARGEST_POWER = arb(2) ** 450  # its square is a double
 _UNDERFLOWN = 2.0**-900  # more than products that underflow may add up to
 _TARGET = 2.0**-60  # the norm of frequencies that may be left out
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Where the sum is looked at, and how (choices).
+    """The window and grid of the sum (choices).
 
     Attributes:
         spacing: h, of the multiples.
         start, length: The multiples that are looked at.
-        rising, falling: How steep the Chernoff bounds are, rising more than the tilt.
-        tilt: θ >= 0: of the distribution of the sum is computed what e^(θ sum) makes of it, so that what is rare, but
-        large
-            enough to count, is known as well as what is common.
+        rising, falling: Slopes of the Chernoff bounds, rising more than the tilt.
+        tilt: θ >= 0: the distribution of the sum is weighted by e^(θ sum), so that rare values that are large enough to
+            matter are as accurate as common ones.
     """
 
     spacing: float
@@ -48,9 +47,9 @@ class Sum:
     """The distribution of the sum of some bins on the window, tilted and wrapped around, as computed.
 
     Attributes:
-        window: Where.
-        masses: Of the tilted distribution, in doubles, not negative.
-        back: What turns them into masses of the distribution: doubles, off by three roundings and two of balls at most.
+        window: The window of the sum.
+        masses: Masses of the tilted distribution, in doubles, not negative.
+        back: The factors from tilted masses to masses: doubles, with at most three roundings and two of balls.
         off: At least the norm of the error of ``masses``.
         above, below: At least the mass of the distribution on either side of the window.
         wrapped: At least the mass of the tilted distribution outside of the window.
@@ -66,8 +65,8 @@ class Sum:
 
     @classmethod
     def of(cls, others: Sequence[tuple[Bin, int]], window: Window) -> Sum:
-        """The sum of so many bins of each kind; ``Declined`` where a bin alone reaches beyond the window."""
-        laws, origin, mass = [], 0, arb(1)  # of the tilted distributions, before they are divided by it
+        """Return the sum of the bins of each kind; ``Declined`` if a single bin reaches beyond the window."""
+        laws, origin, mass = [], 0, arb(1)  # tilted distributions, before they are divided by their mass
         with working(MASS_PRECISION):
             tilt = arb(window.tilt) * arb(window.spacing)
             for each, count in others:
@@ -178,7 +177,7 @@ def _powers(first: arb, ratio: arb, length: int) -> Floats:
 
 
 def _read_backwards(values: Floats, first: int, length: int) -> Floats:
-    """The values at first, first - 1, ..., so many; the last stands for those beyond it, the first for those before."""
+    """Return ``length`` values at first, first - 1, ...; the end values extend beyond the array."""
     last = len(values) - 1
     found = np.empty(length)
     begin = min(max(first - last, 0), length)  # as long as the place is beyond the last
@@ -205,7 +204,7 @@ def _summed(values: Floats) -> float:
 
 
 def _sums_from_right(values: Floats) -> Floats:
-    """Σ_{i >= j} of the values for j = 0, ..., length: each of so many additions as there are rows, and in a row."""
+    """Return Σ_{i >= j} of the values for j = 0, ..., length, with as many additions as rows, and as in a row."""
     turned = _by_rows(values[::-1])
     inside = np.cumsum(turned, axis=1)
     before = np.concatenate([[0.0], np.cumsum(inside[:, -1])[:-1]])

@@ -1,4 +1,4 @@
-"""How fine a grid is and how far it reaches: choices, no part of the proof."""
+"""Fineness and reach of grids: choices, which are not part of the proof."""
 
 from __future__ import annotations
 
@@ -108,12 +108,12 @@ def dyadic(spacing: float) -> Fraction:
 
 
 def round_number(negligible: float) -> float:
-    """A power of 1000, at most so much: one that serves several questions."""
+    """Return a power of 1000 that is at most ``negligible``, so that several questions share it."""
     return math.pow(10.0, max(-120, 3 * math.floor(math.log10(max(negligible, 1e-300)) / 3)))
 
 
 def miss(proof: Proof, for_epsilon: bool, width: float) -> float:
-    """How many times as wide as wanted a proof is; infinite where it tells nothing of the size."""
+    """Return the width of a proof relative to the wanted one; infinite if the proof does not bound the size."""
     low, high = proof.enclosure.exact_lower, proof.enclosure.exact_upper
     if high == 0 or low == math.inf:
         return 0.0

@@ -35,7 +35,7 @@ class Point:
 
     @property
     def width(self) -> float:
-        """How much of the profile is not known, as a share of it; at most 1."""
+        """Return the unknown part of the profile, as a share of it; at most 1."""
         known = max(Fraction(0), self.seen - self.alpha * self.mistaken)
         return float((self.profile - known) / self.profile) if self.profile else 0.0
 
@@ -64,7 +64,7 @@ def hull_of_bounds(points: Sequence[Point], reverse: Sequence[Point]) -> Discret
 
 
 def hull_of_tests(points: Sequence[Point], reverse: Sequence[Point]) -> Discrete:
-    """What tests see, and with what probability by mistake; the mirrored tests as well. A segment is an outcome."""
+    """Return the outcomes of tests and mirrored tests, with false positive rates. A segment is an outcome."""
     tests = [(each.mistaken, each.seen) for each in points]
     tests += [(1 - each.seen, 1 - each.mistaken) for each in reverse]
     hull = [

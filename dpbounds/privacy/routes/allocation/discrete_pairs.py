@@ -44,7 +44,7 @@ from dpbounds.privacy.routes.lattice.steps import as_step
 Prove = Callable[[Product, Sequence[Fraction], float], Sequence[Proof]]
 
 ROUTE = "allocation"
-_SCALE_BITS = 200  # of a factor, and of δ after it
+_SCALE_BITS = 200  # bits of a factor, and of δ after it
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,12 @@ class Grid:
     """Choices.
 
     Attributes:
-        spacing: Where all ratios are added up.
+        spacing: Spacing of the sum of all ratios.
         negligible: The mass that may be spread far away.
-        fineness: How finely the profile is looked at under replace-one.
+        fineness: Fineness of the profile under replace-one.
         least: The δ per epoch that may be given up there.
         by_threshold: Whether one of m Gaussian steps is looked at so under the other relations, too.
-        signed: How finely under replace-one on a geometric grid; None where one spacing holds the sum.
+        signed: Fineness under replace-one on a geometric grid; None if one spacing holds the sum.
     """
 
     spacing: Fraction
@@ -110,7 +110,7 @@ _M = TypeVar("_M", UpperDistribution, LowerDistribution)
 def _on_grid(
     grid: Grid, terms: int, refined: Callable[[_M, Fraction], _M], added: Callable[[_M, _M], _M]
 ) -> Callable[[_M, _M], _M]:
-    """Adds two sums of some of all the ratios, on the grid that is meant for so many."""
+    """Return the addition of two partial sums of the ratios, on the grid for their number."""
 
     def both(one: _M, other: _M) -> _M:
         spacing = grid.for_terms(one.terms + other.terms, terms)
@@ -204,7 +204,7 @@ def _at_thresholds(pair: Allocated, grid: Grid) -> tuple[Discrete, Discrete]:
 
 
 def attained(pair: SecretSteps, grid: Grid) -> Discrete:
-    """What an observer of the attained run sees who distinguishes outcomes coarsely; a few outcomes may be missing."""
+    """Return the view of the attained run with coarse outcomes; a few outcomes may be missing."""
     if isinstance(pair, Allocated) and grid.looks_at_thresholds(pair):
         return _at_thresholds(pair, grid)[1]
     most, choices = pair.times, math.comb(pair.places, pair.times)

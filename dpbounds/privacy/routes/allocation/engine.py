@@ -1,4 +1,4 @@
-"""What secret allocation spends: which grid is tried, which one next, and what holds where none does (``proof.md``)."""
+"""Control of random allocation: the first grid, the next one, and the bounds if none suffices (``proof.md``)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from dpbounds.privacy.routes.allocation.special_cases import (
 )
 from dpbounds.privacy.routes.allocation.tuning import ESTIMATE, REPLACE_ONE, TUNING
 
-_ESTIMATED_WIDTH = 0.02  # of an estimate
+_ESTIMATED_WIDTH = 0.02  # relative width of an estimate
 
 
 def enclosed(
@@ -38,13 +38,13 @@ def enclosed(
     """Enclose what a product spends by what two products with discrete pairs in place of the allocated ones spend.
 
     The two products know nothing of the targets: one dominates and the other is attained at every α >= 0 (``proof.md``,
-    sections 1, 4 and 7), so both ends are proven at each target, however many share them. Targets decide which grid is
-    chosen: one that is good enough for the worst of them.
+    sections 1, 4 and 7), so both bounds are proven at each target, however many share them. Targets decide which grid
+    is chosen: one that is good enough for the worst of them.
 
     Args:
         product: Pairs with multiplicities.
         targets: Values of δ where ε is asked for, else of ε; one at least.
-        for_epsilon: Which.
+        for_epsilon: Whether ε is the unknown.
         width: Relative width of ε, or width of log δ over max(1, log 1/δ), that will do.
         prove: Proves what a product without allocated pairs spends at targets.
 
@@ -58,7 +58,7 @@ def enclosed(
     found = _enclosed(product, targets, for_epsilon, width, prove)
     if not is_attack(product):
         return found
-    told = told_apart(product, targets, for_epsilon, width, prove, however_low=True)  # which a grid may not see
+    told = told_apart(product, targets, for_epsilon, width, prove, however_low=True)  # proofs that the grid may miss
     ends = [low for low, _ in told] if told else [Fraction(0)] * len(found)
     return [
         replace(proof, enclosure=replace(proof.enclosure, exact_lower=max(proof.enclosure.exact_lower, low)))
@@ -101,7 +101,7 @@ def _enclosed(
     if found and all(miss(proof, for_epsilon, aim) <= 1 for proof in found.values()):
         return [found[at] for at in targets]
     looked, coarser, worst = set[bool](), False, math.inf  # under replace-one: by which grids
-    rest = list(dict.fromkeys(targets))  # whose proofs are not narrow enough yet
+    rest = list(dict.fromkeys(targets))  # targets whose proofs are not narrow enough yet
     by_threshold = bool(spaced) and all(map(has_many_bins, spaced))
     for _ in range(TUNING.rounds):
         negligible = round_number(small * TUNING.beyond_grid * min(1.0, width / 1e-3) / count)
@@ -134,7 +134,7 @@ def _enclosed(
         if hidden:  # δ is below all masses
             shown = proofs_if_published(product, hidden, for_epsilon, width, prove)
             _keep(found, hidden, shown or ())
-        if attacked or by_threshold:  # of thresholds the number is bounded
+        if attacked or by_threshold:  # number of thresholds is bounded
             break
         misses = {at: miss(found[at], for_epsilon, aim) for at in rest if at not in hidden}
         rest = [at for at, miss in misses.items() if miss > (1 if len(targets) == 1 else TUNING.curve_width)]

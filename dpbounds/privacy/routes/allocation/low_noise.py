@@ -1,4 +1,4 @@
-"""Steps allocated in secret with so little noise that the record's step is told from the others (``proof.md``, 10)."""
+"""Random allocation with so little noise that the record's step can be distinguished (``proof.md``, 10)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Ends = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """So many independent steps of one kind: one of ``ways`` sets of steps, ``apart`` of which share none."""
+    """Independent steps of one kind: one of ``ways`` sets of steps, ``apart`` of which share none."""
 
     squared_shift: Fraction
     ways: int
@@ -49,15 +49,15 @@ def told_apart(
     *,
     however_low: bool = False,
 ) -> list[Ends] | None:
-    """Both ends at each target, or None where this says too little; of an attack the upper one is not proven.
+    """Return both bounds at each target, or None if they are too wide; the upper one of an attack is not proven.
 
     Args:
         product: Pairs with multiplicities.
         targets: Values of δ where ε is asked for, else of ε.
-        for_epsilon: Which.
+        for_epsilon: Whether ε is the unknown.
         width: As in ``enclosed``.
         prove: Proves what a Gaussian spends at targets.
-        however_low: Of an attack, whatever there is: others may promise more.
+        however_low: Accept any lower bound of an attack, however small.
     """
     found = _steps(product)
     if found is None:
@@ -106,14 +106,14 @@ def told_apart(
 
 @dataclass(frozen=True, slots=True)
 class InPlace:
-    """What bounds one of m steps under replace-one where the record's step is distinguished (``proof.md``, 12).
+    """Bounds on one of m steps under replace-one where the record's step is distinguished (``proof.md``, 12).
 
     Attributes:
-        product: What it is compared with: δ(ε) is δ of this at ε + ``shift`` but for what follows.
-        shift: Both ends of Σ log(m - 1).
+        product: The product it is compared with: δ(ε) is δ of this at ε + ``shift``, up to the terms below.
+        shift: Both bounds of Σ log(m - 1).
         more, less: In logarithms, what the ratio may be above, and below, that of the product.
         rare: The probability that it is not.
-        spacing: Of a grid for it: a choice.
+        spacing: Spacing of a grid for it: a choice.
     """
 
     product: Product
@@ -125,7 +125,7 @@ class InPlace:
 
 
 def in_place(product: Product, width: float, *, for_epsilon: bool = True) -> InPlace | None:
-    """The same for a product of Gaussians, and of one of m steps under replace-one, all m alike; None for others."""
+    """Return such bounds for Gaussians and one of m equal steps under replace-one; None for others."""
     steps, plain = list[_Step](), Fraction(0)
     for pair, count in product:
         match pair:

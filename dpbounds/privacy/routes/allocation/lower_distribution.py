@@ -38,7 +38,7 @@ class LowerDistribution:
         surely: The same, summed over what is never seen where the record is in none of the steps.
         gone: Q-mass of what is never seen where the record is in any of the steps.
         roundings: Each number is off by at most a factor (1 ± 2^-53) to this power.
-        terms: How many steps.
+        terms: The number of steps.
     """
 
     spacing: Fraction
@@ -68,13 +68,13 @@ def one_step(pair: Pair, spacing: Fraction, ends: tuple[int, int], most: int) ->
         pair: P with the record, Q without.
         spacing: h.
         ends: The two indices.
-        most: How many steps may hold the record in the end.
+        most: Largest number of steps that may hold the record in the end.
     """
     lattice = Lattice(Fraction(0), spacing)
     step = LossStep(pair)
     rare = math.ceil(
         _BITS * float(spacing) * max(map(abs, ends))
-    )  # so rare is under one distribution what the other often shows
+    )  # an outcome that is rare under one distribution and frequent under the other
     with working(working_precision(spacing, step.extra_bits + rare)):
         law = step.law()
         cells = cut(step, lattice, range(ends[0], ends[1] + 1))
@@ -104,7 +104,7 @@ def _accurate(masses: list[arb]) -> tuple[float, float]:
 
 
 def refined(part: LowerDistribution, spacing: Fraction) -> LowerDistribution:
-    """Return the same on a grid that is so many times finer, a whole number: every point stays a point."""
+    """Return the same on a grid that is finer by a whole factor: every point stays a point."""
     factor = int(part.spacing / spacing)
     if factor * spacing != part.spacing:
         raise ValueError("the grid must be finer a whole number of times")
@@ -187,7 +187,7 @@ def multiplied(one: LowerDistribution, other: LowerDistribution) -> LowerDistrib
 
 
 def _large(masses: Floats) -> Floats:
-    """The same, those left out that are so small that a later product might underflow."""
+    """Return the masses without those whose later products might underflow."""
     return np.where(np.asarray(masses) < LEAST, 0.0, masses)
 
 

@@ -1,7 +1,7 @@
 """One of very many bins, Gaussian noise, a record removed or added: many thresholds from one sum of ratios.
 
-Where nothing stands in the place of the record, V = u - α, and the sum of all V is the sum S of all u less a number:
-one distribution of S serves all thresholds around it (``proof.md``, section 8).
+If a record is removed or added, V = u - α, and the sum of all V is the sum S of all u less a number: one distribution
+of S serves all thresholds around it (``proof.md``, section 8).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _variance(cells: Cells) -> float:
 
 @lru_cache(maxsize=32)
 def between(pair: Allocated, negligible: float) -> tuple[Discrete, Discrete]:
-    """As ``replace_one.between``, for one of m bins and a record that is removed or added."""
+    """Return pairs as ``replace_one.between`` does, for one of m bins and a record that is removed or added."""
     opposite = Direction.ADD if pair.direction is Direction.REMOVE else Direction.REMOVE
     points, reverse = (_all_points(replace(pair, direction=each), negligible) for each in (pair.direction, opposite))
     return hull_of_bounds(points, reverse), hull_of_tests(points, reverse)
@@ -97,7 +97,7 @@ def _points(pair: Allocated, negligible: float) -> Iterator[Point]:
 
 
 def at_thresholds(pair: Allocated, run: Run, ratios: Sequence[float], bits: int) -> list[Point]:
-    """The profile around so many thresholds of R, at least 1 each, or at most 1 each where the record is added."""
+    """Return the profile at several thresholds of R, at least 1 each, or at most 1 each if the record is added."""
     added = pair.direction is Direction.ADD
     sign = -1 if added else 1
     middle = run.bins * ratios[len(ratios) // 2] - run.resting
@@ -128,9 +128,9 @@ def at_thresholds(pair: Allocated, run: Run, ratios: Sequence[float], bits: int)
     for ratio in ratios:
         exact = (run.bins * ratio - run.resting) / h
         place = math.floor(exact) if added else math.ceil(exact)
-        alpha = (place * Fraction(h) + run.resting) / run.bins  # of R, exactly
+        alpha = (place * Fraction(h) + run.resting) / run.bins  # threshold of R, exactly
         if alpha > 0 and not (alpha > 1 if added else alpha < 1):
-            places.append(sign * place)  # of S, or of -S: E (S - at)_+, P(S > at)
+            places.append(sign * place)  # threshold of S, or of -S: E (S - at)_+, P(S > at)
             alphas.append(alpha)
 
     def with_record(side: int) -> list[Fraction]:

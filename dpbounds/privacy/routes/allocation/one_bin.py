@@ -37,10 +37,10 @@ LARGEST_SHIFT = 64  # squared: beyond it ratios span too many scales for one spa
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """What a bin shows, y, cut at whole numbers divided by ``per_unit``; the first and the last cell are unbounded.
+    """The output y of a bin, in cells between whole numbers divided by ``per_unit``; the extreme cells are unbounded.
 
     Attributes:
-        per_unit: How many cells there are per unit.
+        per_unit: Number of cells per unit.
         u, w: Doubles below and above the likelihood ratios at the cuts.
         none: Masses of the cells under N(0, 1), each off by at most two roundings, none below 2^-900.
         first, second: The same under the first and the second distribution, N(μ, 1), N(0, 1) or N(-μ, 1).
@@ -91,17 +91,16 @@ def _masses(cuts: Sequence[arb], mean: arb) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """What one bin adds to the sum, rounded at random to multiples of the spacing; and how many bins are like it.
+    """The term of one bin, rounded at random to multiples of the spacing; and the number of equal bins.
 
     Attributes:
         count: n.
         start: The multiple at which the arrays begin.
         none, first, second: Masses under N(0, 1), with the record, with its replacement: doubles, each off by a factor
             (1 ± ``off``) at most. (Where nothing is run: all such bins in one, the last two times their number.)
-        off: That.
-        moved: At least E |V - V'| in real units for a distribution V' of these multiples that is off no more than that,
-        V being
-            exact, but capped and spread: what rounding the weights of the spread may have moved.
+        off: That error.
+        moved: At least E |V - V'| in real units, for a distribution V' of these multiples with that error at most, and
+            V exact, but capped and spread: the effect of rounding the weights of the spread.
         lost: At least E (V - cap)_+ beyond the largest multiple.
     """
 

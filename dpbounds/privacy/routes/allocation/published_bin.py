@@ -1,4 +1,4 @@
-"""What holds where the bin of a record is published (``proof.md``, section 7)."""
+"""Bounds for a published bin of the record (``proof.md``, section 7)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpbounds.privacy.routes.allocation.convex_hulls import Point
 from dpbounds.privacy.routes.allocation.rounding import MASS_PRECISION
 
 LARGEST_THRESHOLD = 60.0  # loss, up to which thresholds are looked at one by one
-_SPACING = 0.1  # of thresholds, in deviations of the published bin's loss
+_SPACING = 0.1  # distance of thresholds, in deviations of the published bin's loss
 
 
 def profile_if_published(pair: Allocated, alpha: float) -> Fraction:

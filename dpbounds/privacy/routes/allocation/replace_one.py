@@ -1,7 +1,7 @@
 """One of m bins, Gaussian noise: the profile of the attained pair, enclosed at chosen thresholds.
 
 H_α(P ‖ Q) = E (V_1 + ... + V_m)_+ / m with V_i = u(y_i) - α w(y_i). One distribution of the sum of all bins but one
-serves both ends (``proof.md``, sections 5 to 7).
+serves both bounds (``proof.md``, sections 5 to 7).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What floating point may do to sums of products of non-negative numbers, and where likelihood ratios are rounded to.
+"""Rounding errors of sums of products of non-negative numbers, and the grid for likelihood ratios.
 
 Masses are doubles, none of them negative, and none between 0 and ``LEAST``; so no product of two of them and a weight
 underflows, and each operation keeps its relative accuracy (``proof.md``, section 3). Ratios are rounded to the points
@@ -30,13 +30,13 @@ LEAST_WEIGHT = 2.0**-60
 UNIT = 2.0**-53  # one operation returns x (1 + d), |d| <= UNIT, where x is 0 or at least 2^-1022
 PRECISION = 128  # bits, of balls
 MASS_PRECISION = 160  # bits, where masses of cells are differences of balls
-ACCURATE_BITS = 60  # of every mass and weight, before it becomes a double
-LARGEST_LOSS = 600.0  # whose exponential, and the products of it with masses, are doubles
-_LARGEST_COUNT = 1 << 40  # of roundings, so that their product is next to 1
+ACCURATE_BITS = 60  # bits of every mass and weight, before it becomes a double
+LARGEST_LOSS = 600.0  # its exponential, and the products of it with masses, are doubles
+_LARGEST_COUNT = 1 << 40  # roundings, so that their product is next to 1
 
 
 def growth(roundings: int) -> float:
-    """A double g with (1 - UNIT)^-(roundings + 1) <= g: multiplied by it, a sum of so many roundings is no less.
+    """Return g with (1 - UNIT)^-(roundings + 1) <= g: a sum of ``roundings`` additions, times g, is an upper bound.
 
     Raises:
         Declined: There are too many roundings.
@@ -69,7 +69,7 @@ def at_least(mass: float) -> float:
 
 
 def repeated(first: _T, times: int, both: Callable[[_T, _T], _T]) -> _T:
-    """So many independent copies joined, by doubling."""
+    """Join ``times`` independent copies, by doubling."""
     doubled, found = first, None
     while True:
         if times & 1:
@@ -83,7 +83,7 @@ def repeated(first: _T, times: int, both: Callable[[_T, _T], _T]) -> _T:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """How two ratios d points apart add up: e^(ih) + e^((i-d)h) lies between the points i + s_d and i + s_d + 1.
+    """Sums of two ratios d points apart: e^(ih) + e^((i-d)h) lies between the points i + s_d and i + s_d + 1.
 
     Attributes:
         places: s_d for d = 0, 1, ...
@@ -100,7 +100,7 @@ def table(spacing: Fraction, length: int) -> Table:
     """The table for distances below ``length``, or more.
 
     Raises:
-        Declined: A sum could not be told from a point of the grid.
+        Declined: A sum could not be distinguished from a point of the grid.
     """
     return _table(spacing, max(9, (length - 1).bit_length()))
 

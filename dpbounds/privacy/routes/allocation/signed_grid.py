@@ -1,7 +1,7 @@
 """One of m bins under replace-one on a signed geometric grid: for little noise, whose ratios span many scales.
 
 V_j = u_j - α w_j is rounded at random to points -e^(ih), 0, e^(ih), so that its mean stays or rises; so is every sum of
-two. One computation, of many thresholds α at once, serves both ends (``proof.md``, section 11).
+two. One computation, of many thresholds α at once, serves both bounds (``proof.md``, section 11).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Fineness:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Where e^(ih) ± e^((i-d)h) lies: between the points i + place_d and i + place_d + 1.
+    """Position of e^(ih) ± e^((i-d)h): between the points i + place_d and i + place_d + 1.
 
     Attributes:
         places: For d = 0, 1, ..., D - 1 (for differences that of d = 0 means nothing).
@@ -89,7 +89,7 @@ class Split:
 
 @lru_cache(maxsize=32)
 def splits(spacing: Fraction) -> tuple[Split, Split]:
-    """Those of sums and of differences."""
+    """Return the positions of sums and of differences."""
     with working(PRECISION):
         h = ball(spacing)
         step, width, falling = h.exp(), h.expm1(), (-h).exp()
@@ -130,7 +130,7 @@ def _nearest(x: arb) -> float:
 
 @lru_cache(maxsize=32)
 def _values(spacing: Fraction, first: int, length: int) -> tuple[Floats, Floats]:
-    """Doubles not above, and not below, e^(ih) for so many i."""
+    """Return doubles not above, and not below, e^(ih) for ``length`` values of i."""
     with working(PRECISION):
         step = ball(spacing).exp()
         exact = [step**i for i in range(first, first + length)]
@@ -169,17 +169,16 @@ class _Signs(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Laws:
-    """Of the sum of some V, rounded: for each threshold, under three distributions.
+    """Distributions of the sum of some V, rounded: for each threshold, under three distributions.
 
     Attributes:
         positive, negative: Masses at the points of either sign, by distribution (without the record; the sum of those
-        where one
-            of these bins holds the record; the same with its replacement), threshold and point. 0 or at least 2^-450.
+            where one of these bins holds the record; the same with its replacement), threshold and point. 0 or at least
+            2^-450.
         zero: At 0, by distribution and threshold.
         lost: By threshold, at least what (·)_+ may be short of.
         roundings: Masses are off by a factor (1 ± 2^-53)^roundings at most; those of the second distribution may be too
-        small,
-            of the third too large.
+            small, of the third too large.
     """
 
     positive: Floats
@@ -242,7 +241,8 @@ def resting(steps: int, alphas: Sequence[float], frame: Frame) -> Laws:
             continue
         near = above[row][place - 1] if place else 0.0  # not below the smaller point
         share = (exact - near) / (above[row][place] - near)
-        share = max(0.0, share - 64 * UNIT * (exact / (above[row][place] - near) + 1.0))  # of the larger: not above
+        # of the larger share: not above
+        share = max(0.0, share - 64 * UNIT * (exact / (above[row][place] - near) + 1.0))
         share = share if share >= LEAST_WEIGHT else 0.0
         negative[:, row, place] += each * share
         (negative[:, row, place - 1] if place else zero[:, row])[:] += each * (1.0 - share)
@@ -293,7 +293,7 @@ def _joined(one: _Signs, other: _Signs, frame: Frame, *, same: bool = False) -> 
     zero = one.zero * other.zero + np.sum(one.positive * other.negative, axis=1)
     zero += np.sum(one.negative * other.positive, axis=1)
     found, twice = [], 2.0 if same else 1.0
-    for sign in (0, 1):  # of the larger of the two, and hence of the sum
+    for sign in (0, 1):  # the larger of the two, and hence the sum
         reached = np.zeros((len(zero), below + length + above))
         reached[:, below : below + length] += one[sign] * other.zero[:, None] + other[sign] * one.zero[:, None]
         for difference, split in enumerate(splits(frame.spacing)):
@@ -346,7 +346,7 @@ def _powers(spacing: Fraction, length: int) -> tuple[Floats, Floats, float]:
 
 
 def _folded(joined: Sequence[_Signs], frame: Frame, largest: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """What lies beyond the grid: below it spread to 0 and the smallest point, above it put on the largest one.
+    """Move the mass beyond the grid: below it to 0 and the smallest point, above it to the largest point.
 
     Last, what (·)_+ is lowered by.
     """
@@ -369,7 +369,7 @@ def _folded(joined: Sequence[_Signs], frame: Frame, largest: Floats) -> tuple[Fl
 
 
 def ends(one: Laws, other: Laws, frame: Frame) -> tuple[Floats, Floats, Floats]:
-    """Of the sum of two, by threshold: at least E (sum)_+, and P(sum > 0) with the record, and with its replacement.
+    """Return, for the sum of two, by threshold: a lower bound on E (sum)_+, and P(sum > 0) with record and replacement.
 
     The probabilities are sums over the bin that holds the record, and off as masses are.
     """
@@ -409,7 +409,7 @@ def _until(masses: Floats) -> Floats:
 
 
 def at_thresholds(pair: Allocated, alphas: Sequence[float], frame: Frame, cells: Sequence[Cells]) -> list[Point]:
-    """What is proven at so many thresholds, at least 1 each; ``cells``: of each kind of bin."""
+    """Return proven points at several thresholds, at least 1 each; ``cells``: of each kind of bin."""
     if not np.all(frame.magnitudes()[0][:, -1] + 2 >= pair.bins):
         raise Declined("allocation: the grid does not hold the sum of all bins")
     (_, most), *others = pair.shares
@@ -490,8 +490,9 @@ def points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[P
 
 
 def first_spacing(pair: Allocated, width: float, count: int) -> float:
-    """A spacing that should do for so many epochs."""
-    spent = max(1 + 2 / math.sqrt(count), math.sqrt(max(_shifts(pair)) / 2))  # of an epoch's deviation, by each epoch
+    """Return a spacing that should suffice for ``count`` epochs."""
+    # share of an epoch's deviation that each epoch spends
+    spent = max(1 + 2 / math.sqrt(count), math.sqrt(max(_shifts(pair)) / 2))
     return 1.5 * math.sqrt(4 * width * spent / (1 + math.log2(pair.bins)))
 
 
@@ -514,7 +515,7 @@ def _span(pair: Allocated, mu: float, loss: float, spacing: float, negligible: f
     rare = min(max(TUNING.signed.beyond * negligible, 1e-300), 1e-3)
     far = -normal.inv_cdf(rare)
     farther = -normal.inv_cdf(rare / others)
-    nearest = normal.inv_cdf(math.exp(math.log(rare) / others))  # what the largest of so many hardly ever is below
+    nearest = normal.inv_cdf(math.exp(math.log(rare) / others))  # the largest of that number is rarely below
     half = mu * mu / 2
     top = min(_log_sum(half + mu * far, others), loss + _log_sum(mu * farther - half, others))
     bottom = max(half - mu * far, loss + mu * nearest - half)

@@ -1,4 +1,4 @@
-"""Proofs where noise is so little that the record's step is told from the others, or where the bin is published.
+"""Proofs for very little noise, which makes the record's step distinguishable, and for published bins.
 
 ``proof.md``, sections 9, 10 and 12.
 """
@@ -25,7 +25,7 @@ from dpbounds.privacy.routes.allocation.tuning import TUNING
 def proofs_if_told_apart(
     product: Product, targets: Sequence[Fraction], for_epsilon: bool, width: float, prove: Prove
 ) -> list[Proof] | None:
-    """Where so little noise is added that the record's step is told from the others; None if that is not enough."""
+    """Return proofs if the noise is so small that the record's step is distinguishable; None if that is not enough."""
     ends = told_apart(product, targets, for_epsilon, width, prove)
     if ends is None:
         return None
@@ -82,7 +82,7 @@ def proofs_if_told_apart_in_place(
 def proofs_if_published(
     product: Product, targets: Sequence[Fraction], for_epsilon: bool, width: float, prove: Prove
 ) -> list[Proof] | None:
-    """What holds where the bin of a record is published, and what whoever sees one step attains (``proof.md``, 9).
+    """Return the bound for a published bin, and the attack that sees one step (``proof.md``, 9).
 
     None where noise is not Gaussian, or where that is not proven either.
     """
@@ -101,7 +101,7 @@ def proofs_if_published(
     highs: Sequence[End] = [math.inf if for_epsilon else Fraction(1)] * len(targets)
     with contextlib.suppress(Declined, NotCertified):
         lows = [each.enclosure.exact_lower for each in prove(together(seen), targets, width)]
-    if not attacked:  # of an attack nothing is proven from above
+    if not attacked:  # an attack has no proven upper bound
         try:
             highs = [each.enclosure.exact_upper for each in prove(together(revealed), targets, width)]
         except (Declined, NotCertified):

@@ -1,9 +1,9 @@
 """The numbers that choose a method and how finely it works: none of them is part of a proof.
 
-Whatever they are, both ends hold: they decide how wide an interval is and how long it takes. Each has its unit, the
-range in which it makes sense, and a row of ``benchmarks/what_people_run.py`` to measure when it is changed; figures are
-those that were measured when it was chosen. Numbers that a proof relies on, working precisions, limits of doubles and
-grids of a search in floating point stand with the code.
+Both bounds hold for any values: these decide the width of an interval and the time that it takes. Each has its unit,
+the range in which it makes sense, and a row of ``benchmarks/what_people_run.py`` to measure when it is changed; figures
+are those that were measured when it was chosen. Numbers that a proof relies on, working precisions, limits of doubles
+and grids of a search in floating point are in the code.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Fineness:
-    """How finely one of m bins is looked at.
+    """Fineness of one of m bins.
 
     Attributes:
-        cells: Of y, per unit.
+        cells: Cells of y, per unit.
         bits: 2^bits points of the sum.
         losses: Thresholds per deviation of the loss of all bins.
         reach: Deviations of the sum, by which a bin's ratio may exceed what outweighs the other bins.
@@ -30,7 +30,7 @@ class Fineness:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """When a threshold under replace-one is looked at again, more finely. Row "1 of 100, z=1, replace"."""
+    """Conditions for a finer evaluation of a threshold under replace-one. Row "1 of 100, z=1, replace"."""
 
     # Share of the profile that is not known, beyond which a finer look is tried; 0 to 1.
     width: float = 5e-3
@@ -50,7 +50,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class SignedGrid:
-    """How finely a signed grid works. Rows "1 of 10, 10 epochs, z=.5, replace" and "same 5 bins, 21 epochs"."""
+    """Fineness of a signed grid. Rows "1 of 10, 10 epochs, z=.5, replace" and "same 5 bins, 21 epochs"."""
 
     # Thresholds per deviation of the loss and 1 / spacing; 1 to 4.
     losses: float = 2.0
@@ -69,7 +69,7 @@ class SignedGrid:
 
 @dataclass(frozen=True, slots=True)
 class LowNoise:
-    """What may be given up where the record's step is told from the others. Rows with z=.3 and "little noise"."""
+    """Tolerances where the record's step is distinguishable. Rows with z=.3 and "little noise"."""
 
     # Share of the width times the loss; 0 to 1.
     slack: float = 0.02
@@ -81,7 +81,7 @@ class LowNoise:
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """What the engine chooses by."""
+    """Parameters of the engine."""
 
     # --- Which method ---
     # Bins; 1 000 to 10 000. From here on, for squared shifts up to ``many_bins_shift``, thresholds of one sum are
@@ -90,7 +90,7 @@ class Tuning:
     # Squared shift of a step; 1 to 10. Beyond it one bin alone may decide, and the geometric grid is narrower.
     # Row "1 of 100 000, 10 epochs, z=.5" is below it.
     many_bins_shift: int = 5
-    # Squared shift of a step; 1 to 4. From here on likelihood ratios span so many orders of magnitude that replace-one
+    # Squared shift of a step; 1 to 4. From here on likelihood ratios span such a range that replace-one
     # takes a signed grid first. Rows "1 of 100, z=1, replace" (below) and "1 of 10, 10 epochs, z=.5, replace".
     signed_grid_shift: int = 2
     # Squared shift, beyond the logarithm of the number of bins; 0 to 2. Below it the sum hides the scales of one ratio,
@@ -129,7 +129,7 @@ class Tuning:
     # --- When to try again, and when to stop ---
     # Grids that are tried at most; 1 or more.
     rounds: int = 4
-    # Times the wanted width, at which replace-one stops, as its grids are dear; 1 or more. And the relative width at
+    # Times the wanted width, at which replace-one stops, as its grids are slow; 1 or more. And the relative width at
     # which it does so at least. The rows with "replace", which may be 1e-3 wide.
     replace_one_width: float = 2.5
     replace_one_least: float = 7.5e-4

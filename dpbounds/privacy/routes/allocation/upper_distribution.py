@@ -33,7 +33,7 @@ class UpperDistribution:
         masses: Q-masses at e^(jh), j = first, first + 1, ...
         zero: Q-mass at ratio 0.
         infinite: P-mass at infinity, in units of the ratio.
-        terms: How many ratios were added.
+        terms: The number of ratios in the sum.
     """
 
     spacing: Fraction
@@ -145,7 +145,7 @@ def constant(value: int, spacing: Fraction) -> UpperDistribution:
 
 
 def refined(part: UpperDistribution, spacing: Fraction) -> UpperDistribution:
-    """Return the same on a grid that is so many times finer, a whole number: every point stays a point."""
+    """Return the same on a grid that is finer by a whole factor: every point stays a point."""
     factor = int(part.spacing / spacing)
     if factor * spacing != part.spacing:
         raise ValueError("the grid must be finer a whole number of times")

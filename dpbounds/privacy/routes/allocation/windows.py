@@ -11,11 +11,11 @@ from dpbounds.privacy.routes.allocation.bin_sums import Window
 from dpbounds.privacy.routes.allocation.one_bin import Cells, values_at_cuts
 from dpbounds.privacy.routes.allocation.rounding import Floats
 
-_TILT = 0.5  # of the tilt at which that bound is best: less makes for a shorter window
+_TILT = 0.5  # share of the tilt at which that bound is best: less makes for a shorter window
 _STEEPER = 8  # rates that are left for Chernoff bounds
 _STEEPEST = 300.0  # how much the tilt may weigh one end of the window more than the other, as a logarithm: a choice
-_OUTSIDE = math.log(1e-17)  # of the sum's distribution, that may lie outside the window: a choice
-_RATES = np.geomspace(1e-3, 1e4, 85)  # of Chernoff bounds, in units of one over a deviation: a choice
+_OUTSIDE = math.log(1e-17)  # log mass of the sum's distribution that may lie outside the window: a choice
+_RATES = np.geomspace(1e-3, 1e4, 85)  # tilts of Chernoff bounds, in units of one over a deviation: a choice
 
 
 def window_of(
@@ -27,7 +27,7 @@ def window_of(
     sign: int = 1,
     tilted: float = _TILT,
 ) -> Window:
-    """A spacing for which the sum of all bins (times the sign) and a constant hardly ever leaves so many points."""
+    """Return a spacing for which the sum of all bins (times the sign) and a constant rarely leaves the window."""
     laws = []
     for (cells, count), (bottom, top) in zip(kinds, ends, strict=True):
         low, high = values_at_cuts(cells, alpha)

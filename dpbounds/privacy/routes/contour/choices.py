@@ -24,14 +24,14 @@ class Bulk:
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """How one part's moment generating function is summed: nodes t = step·j, first <= j <= last."""
+    """Nodes of the sum of one part's moment generating function: t = step·j, first <= j <= last."""
 
     part: RepeatedPair
     step: float  # a double with few bits, so that step·j is exact
     first: int
     last: int
     strip: float  # half-width d of the strip of analyticity used
-    corners: tuple[float, ...]  # of the cells over which the line bounds are summed; tails lie outside
+    corners: tuple[float, ...]  # corners of the cells over which the line bounds are summed; tails lie outside
     edge: float  # the cut-off's position (ignored for the direction without one)
     softness: float
     turn: float | None  # |Im t| of the line on which M (or the jumps' part) is bounded; None: by rectangles
@@ -39,7 +39,7 @@ class Nodes:
     lifted: bool = False  # whether the sums at many frequencies run over nodes with |Im t| = d
 
     def log_lift(self, tilt: float) -> float:
-        """How much larger the summands at lifted nodes are than what they add up to, as a logarithm."""
+        """Logarithm of the ratio of the summands at lifted nodes to their sum."""
         if not self.lifted:
             return 0.0
         return float(log_growth(self, self.bulk, tilt, np.array(self.strip)))
@@ -59,17 +59,17 @@ class ContourChoices:
     precision: int
     bits: float  # behind the point, in the sums over nodes
     guess: float  # ε
-    spread: float  # of ε over which the tilt serves
+    spread: float  # range of ε that the tilt serves
     log_delta: float
 
     @property
     def softness(self) -> float:
-        """Of the cut-offs (0 without any)."""
+        """Largest softness of the cut-offs (0 without any)."""
         return max((nodes.softness for nodes in self.nodes if nodes.part.cut), default=0.0)
 
     @property
     def reach(self) -> float:
-        """How far from ``guess`` the plan still serves well."""
+        """Distance from ``guess`` up to which the plan serves well."""
         return min(0.25 * self.spread, 1 / self.tilt, 1 / (self.bulk_tilt or self.tilt))
 
     @property
@@ -84,17 +84,17 @@ class ContourChoices:
 
 
 def bend(cut: CutDistribution | Nodes, bulk: Bulk | None = None) -> float:
-    """By how much the densities and the cut-offs (or the split) may grow at |Im t| = y, as a logarithm, over y²."""
+    """Growth of the densities and the cut-offs (or the split) at |Im t| = y, as a logarithm, over y²."""
     return 0.5 + (1 / cut.softness**2 if cut.part.cut else 0.0) + (1 / bulk.softness**2 if bulk else 0.0)
 
 
 def log_growth(cut: CutDistribution | Nodes, bulk: Bulk | None, tilt: float, y: Floats) -> Floats:
-    """How much larger the integrand may be at |Im t| = y, as a logarithm (``Moments._growth``)."""
+    """Growth of the integrand at |Im t| = y, as a logarithm (``Moments._growth``)."""
     return y * y * bend(cut, bulk) + tilt * log_vanish(cut.part, y)
 
 
 def log_vanish(part: RepeatedPair, y: Floats) -> Floats:
-    """What |A|^{-1} (add) or |A₋|^{-1} (replace) may grow by at |Im t| = y, as a logarithm."""
+    """Bound the logarithm of the growth of |A|^{-1} (add) or |A₋|^{-1} (replace) at |Im t| = y."""
     return np.zeros_like(y) if part.direction is Direction.REMOVE else -np.log(np.cos(y / part.z / 2))
 
 

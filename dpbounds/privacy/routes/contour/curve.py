@@ -26,15 +26,15 @@ from dpbounds.privacy.routes.contour.several import shared_plan
 from dpbounds.privacy.routes.contour.tails import Rectangles, rectangles_below, turned_bound
 from dpbounds.privacy.routes.inversion import invert
 
-ACCURACY = 1e-13  # of δ, relative: what a plan aims at
+ACCURACY = 1e-13  # target relative error of δ of a plan
 _CHERNOFF_SOFTNESSES = (1.0, 0.0625)  # the second where the first lets the largest jumps back in
 _ATTEMPTS, _NARROW = 2, 1e-4  # plans tried for one query, until the answer is that narrow, relative
 _LARGE = 20_000_000  # node-frequency products beside which the finest rectangles take no time
 _NARROW_GROWING = 1e-11  # what a plan made for the beginning of a schedule must reach
 _FEWEST = 4  # ε for which one plan is worth the search
 _SERVED = 1e3  # times the accuracy aimed at: what a plan for several ε must reach at each of them
-_LOOSER, _LOOSEST = 1e3, 1e-6  # where a plan for several ε is too dear
-_LOCATED = 0.2  # relative width at which an answer tells where to look again
+_LOOSER, _LOOSEST = 1e3, 1e-6  # where a plan for several ε is too slow
+_LOCATED = 0.2  # relative width at which an answer shows where to look again
 _DEEPEST = -5000.0  # log δ below which an upper bound must do
 
 
@@ -176,7 +176,7 @@ class ContourCurve:
         return upper(total)
 
     def __call__(self, epsilon: Fraction) -> tuple[arb, arb]:
-        """Balls whose lower and upper ends enclose δ(ε)."""
+        """Balls whose lower and upper endpoints enclose δ(ε)."""
         piece = self.pieces(epsilon)
         lower = piece["value"] - piece["frequency tail"] - piece["aliases"]
         above = piece["value"] + piece["frequency tail"] + piece["cut-off"] + piece["bulk"]
@@ -354,8 +354,8 @@ def chernoff_bound(product: GaussianProduct, epsilon: Fraction, log_delta: float
     Args:
         product: Pairs with multiplicities, one direction.
         epsilon: At least 0.
-        log_delta: How large the bound may usefully be; the cut-offs are placed accordingly.
-        softness: Of the cut-offs; any positive one is sound.
+        log_delta: Largest useful bound; the cut-offs are placed accordingly.
+        softness: Softness of the cut-offs; any positive one is sound.
     """
     plan = chernoff_plan(product, float(epsilon), log_delta, softness)
     with working(plan.precision):

@@ -19,7 +19,7 @@ from dpbounds.privacy.routes.contour.plan import SOFTNESSES, Draft, TooDearError
 from dpbounds.privacy.routes.contour.power_sums import UNDIVIDED
 
 MOST_TERMS = 200_000_000  # node-frequency products held at once
-_ROWS = 32  # of a product of matrices, so that it starts no threads (``UNDIVIDED``)
+_ROWS = 32  # rows of a product of matrices, so that it starts no threads (``UNDIVIDED``)
 _ROUNDS = 60
 _NOISE = 1e-15  # share of the terms' size below which a sum is not believed
 _QUICK = 2_000_000  # products that an estimate may take
@@ -170,7 +170,7 @@ def settled_plan(
     accuracy: float,
     softnesses: tuple[float, ...] = SOFTNESSES,
 ) -> ContourChoices:
-    """A plan whose tilt serves the ε that solves the problem, at the best accuracy of δ that is not too dear."""
+    """Return a plan whose tilt serves the ε that solves the problem, at the best accuracy of δ that is fast enough."""
     dear: Draft | None = None
     reason: Declined | None = None
     ladder = [1e7, 1e4, 1e2, 1.0]

@@ -38,7 +38,7 @@ from dpbounds.privacy.routes.contour.spectrum import last_frequency, shortest_pe
 _FEWEST = 4  # distributions of a schedule, below which a plan of its own is cheap
 _BLOCKS = (2, 4, 8)  # tried in turn: a beginning has as many blocks at least, and lacks less than one of the whole
 _LAWS = 512  # kept
-_ROOM = 1.03  # of the period, beyond what either end of a block needs
+_ROOM = 1.03  # factor of the period, beyond the needs of either end of a block
 _FEW = 12  # distributions that stand for a schedule where it is planned
 _DEARER = 2  # times as many frequencies as one end of a block needs: too many
 _LEAP = 2.0  # from block to block, of the variance, that is foreseen
@@ -47,7 +47,7 @@ _SLACK = 2.5  # nats of accuracy that the whole may lack
 
 @dataclass(frozen=True, slots=True)
 class _Beginning:
-    """What the beginning of a schedule decides for the whole."""
+    """Parameters that the first levels of a schedule fix for the whole."""
 
     saddle: SaddlePoint
     softness: float
@@ -160,7 +160,7 @@ def _thinned(sampled: GaussianProduct) -> GaussianProduct:
 
 
 def _next(before: tuple[SampledGaussians, int], last: tuple[SampledGaussians, int]) -> tuple[SampledGaussians, int]:
-    """What may follow, if noise goes on as it went from one block to the next."""
+    """Extrapolate the next block from the last change of the noise."""
     factor = min(max(float(last[0].variance / before[0].variance), 1 / _LEAP), _LEAP)
     return replace(last[0], variance=last[0].variance * Fraction(dyadic(factor))), last[1]
 

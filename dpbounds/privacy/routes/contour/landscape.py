@@ -50,7 +50,7 @@ class RepeatedPair:
 
     @property
     def direction(self) -> Direction:
-        """Which of the neighbours stands first."""
+        """The first of the two neighbours."""
         return self.pair.direction
 
     @property
@@ -147,11 +147,11 @@ class CutDistribution:
 
     @cached_property
     def _scanned(self) -> float:
-        """Where the fine scan ends, or where A begins to grow."""
+        """End of the fine scan, or the point from which A grows."""
         return max(self.edge + 8 * self.softness + 1, 1 / self.part.z)
 
     def _peak(self, tilt: Any, weight: Any = 1.0) -> Any:
-        """Where the integrand peaks if log A grows like weight·t/z there."""
+        """Return where the integrand peaks if log A grows like weight·t/z there."""
         steep = 2 / self.softness**2
         return ((1 + tilt) / self.part.z * weight + steep * self.edge) / (1 + steep)
 

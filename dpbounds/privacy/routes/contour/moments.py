@@ -33,7 +33,7 @@ def need(condition: object, what: str) -> None:
 
 
 def upper(x: arb) -> arb:
-    """The upper end as an exact ball; the bounds below only ever grow by taking it."""
+    """Return the upper endpoint as an exact ball; the bounds below only grow by this."""
     return x.upper()
 
 
@@ -76,7 +76,7 @@ def dent(low: arb, high: arb, v: arb) -> arb:
 
 @dataclass(frozen=True, slots=True)
 class Observation(Generic[Ball]):
-    """What the bounds need to know at one t, real or complex: log A, log A₋ and the weights p, p₋."""
+    """Values at one t, real or complex, for the bounds: log A, log A₋ and the weights p, p₋."""
 
     t: Ball
     log_a: Ball
@@ -255,7 +255,7 @@ class Moments:
         return upper(top * (1 / slope))
 
     def right_tail(self, at: Observation[arb], tilt: float, bulk: bool = False) -> arb:
-        """The same, right of the point (for ψF if ``bulk``)."""
+        """Bound the right tail, from the point on (for ψF if ``bulk``)."""
         a = arb(tilt)
         if not self.cut:  # A increases and is >= 1, so F <= φ A(t)^{-a}, and φ decreases
             return upper((at.t / self.root_two).erfc() / 2 * (-a * at.log_a).exp())
@@ -357,7 +357,7 @@ class Moments:
         return upper(2 * self.line_integral(tilt, frequency, bulk) / decay + self.omitted(tilt, bulk))
 
     def _mistake(self, tilt: float, frequency: float) -> arb:
-        """What the trapezoidal rule mistakes at most, relative to M(tilt), without cells.
+        """Bound the error of the trapezoidal rule, relative to M(tilt), without cells.
 
         On the line |F| is at most a constant times F on the real one.
         """

@@ -1,4 +1,4 @@
-"""Which nodes and which cells: the steps, ends and corners that keep the proven errors of ``moments`` small."""
+"""Choice of nodes and cells: the steps, ends and corners that keep the proven errors of ``moments`` small."""
 
 from __future__ import annotations
 

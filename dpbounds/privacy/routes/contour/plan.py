@@ -1,4 +1,4 @@
-"""Where to integrate and how finely: the free choices of the contour route, made in floating point.
+"""Plans of the contour method: where to integrate and how finely, chosen in floating point.
 
 Nothing here is proven and nothing needs to be: every choice that satisfies the conditions asserted by ``moments``,
 ``tails`` and ``curve`` gives a valid enclosure, and a poor one only a wide enclosure or a refusal.
@@ -35,9 +35,10 @@ from dpbounds.privacy.routes.contour.spectrum import (
 )
 
 SOFTNESSES = (1.0, 4.0, 0.5, 0.25, 0.125, 0.0625)
-_SHARPNESSES = (2.5, 5.0, 10.0)  # of the split between bulk and jumps
+_SHARPNESSES = (2.5, 5.0, 10.0)  # sharpness of the split between bulk and jumps
 GOOD = 15_000_000  # node-frequency products at which neither a better cut-off nor another kind is looked for
-_MANY_FREQUENCIES = 1000  # above which another kind is looked for: whoever checks a certificate pays for each
+# frequencies above which another kind is tried: each one costs time when a certificate is checked
+_MANY_FREQUENCIES = 1000
 _LOOKING = 500_000  # what looking costs for each further distribution
 _LOWER = (0.8, 0.65, 0.5, 0.4, 0.3)  # tilts that are tried, in units of the saddle point's
 _MISTAKEN = 0.7  # share of the steepest cut-off's tilt below which a softer one is not trusted
@@ -47,7 +48,7 @@ _ROUGHLY = 1e-3  # accuracy of a single Chernoff bound
 
 
 class TooDearError(Declined):
-    """There is a plan, but it takes too much work at this accuracy: so many node-frequency products."""
+    """A plan exists, but needs too many node-frequency products at this accuracy."""
 
     def __init__(self, cost: int) -> None:
         super().__init__(cost)
@@ -93,7 +94,7 @@ class Draft:
 
     @property
     def nats(self) -> float:
-        """How accurate M must be over all repetitions, as -log."""
+        """Accuracy of M over all repetitions, as -log."""
         # how far δ e^{λε} lies below G(λ): what M's errors are measured against
         below = -depth(self.landscape, self.saddle)
         return -math.log(self.accuracy) + max(0.0, below) + 2
@@ -185,7 +186,7 @@ def _with_shortest_period(landscape: LossSum, saddle: SaddlePoint, accuracy: flo
 
 
 def begun(product: GaussianProduct, landscape: LossSum, saddle: SaddlePoint, accuracy: float) -> Draft:
-    """What all kinds of contour share: the shortest period, and the aliases that show it; no frequency yet."""
+    """Return the common part of all contours: the shortest period, and its aliases; no frequency yet."""
     period, right, left = shortest_period(landscape, saddle, -math.log(accuracy))
     return Draft(product, landscape, saddle, dyadic(2 * math.pi / period), 0, (right, left), accuracy)
 

@@ -31,7 +31,7 @@ Limbs = NDArray[np.int64]  # shape (2, L, ...): real and imaginary part, lowest 
 
 
 def limbs_for(bits: float) -> int:
-    """How many limbs hold that many bits behind the point."""
+    """Return the number of limbs that hold that many bits behind the point."""
     return max(3, math.ceil(bits / BITS))
 
 

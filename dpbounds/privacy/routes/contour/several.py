@@ -20,7 +20,7 @@ from dpbounds.privacy.routes.contour.estimate import MOST_TERMS, float_curve
 from dpbounds.privacy.routes.contour.landscape import LossSum, SaddlePoint, scan, split, survey
 from dpbounds.privacy.routes.contour.plan import DEAR, GOOD, KINDS, SOFTNESSES, Draft, TooDearError, begun, cheapest
 
-_FLATTER = 0.7  # a dear plan is tried with a tilt that much smaller, as long as that is cheaper
+_FLATTER = 0.7  # an expensive plan is tried with a smaller tilt, by this factor, as long as that is cheaper
 _ROUNDS = 4  # in which log δ is corrected
 _CORRECT = 0.5  # by less than which it need not be
 
@@ -53,7 +53,7 @@ def shared_plan(product: GaussianProduct, epsilons: Sequence[float], accuracy: f
 def _draft(
     product: GaussianProduct, targets: Targets, accuracy: float, softnesses: tuple[float, ...], flatness: float
 ) -> tuple[Draft, float]:
-    """The cheapest of the drafts that differ in cut-off, kind and (where they are dear) flatness; and its flatness."""
+    """Return the cheapest draft among cut-offs, kinds and (for expensive ones) flatness; and its flatness."""
     best: Draft | None = None
     for softness in softnesses:
         checkpoint()

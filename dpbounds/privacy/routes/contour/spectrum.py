@@ -1,4 +1,4 @@
-"""How far in the frequency: periods, and where the tails fall below an allowance. In floating point, nothing is proven.
+"""Range of frequencies: periods, and where the tails fall below an allowance. In floating point, nothing is proven.
 
 These are the floating-point twins of the bounds in ``tails``; a poor choice only widens the result.
 """
@@ -212,7 +212,7 @@ def bulk_softness(part: RepeatedPair, sharpness: float) -> float:
 
 
 def edge_at(law: CutDistribution, level: float) -> float:
-    """Where the bulk's soft edge stands so that losses above ``level`` are clearly jumps."""
+    """Return the position of the bulk's soft edge for which losses above ``level`` are clearly jumps."""
     index = int(np.searchsorted(law.loss, level))
     t = float(law.t[min(index, len(law.t) - 1)])
     return dyadic(t, 20)

@@ -17,7 +17,7 @@ from dpbounds.privacy.routes.contour.moments import Moments, angle, need, upper
 
 _HEIGHT_BITS = 120  # densities near an atom exceed those of the jumps by many orders of magnitude
 _RECTANGLES, _FEW_RECTANGLES = 320, 96
-_MANY_STEPS = 100  # of which each needs to decay only a little, which a coarser histogram shows, too
+_MANY_STEPS = 100  # steps, each of which needs to decay only a little, which a coarser histogram shows, too
 
 
 def envelope(x: arb) -> arb:
@@ -34,7 +34,7 @@ class Rectangles:
     """A step function below the density of e^{λl} P~(dl), as horizontal rectangles.
 
     Attributes:
-        cells: Of every step its height, in units of ``scale``, and the t at which it begins and ends.
+        cells: The height of every step, in units of ``scale``, and the t at which it begins and ends.
         rectangles: (height, length in l) of each.
         mass: At least M(λ).
     """

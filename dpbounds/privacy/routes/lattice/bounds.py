@@ -83,18 +83,18 @@ def epsilon_bounds(
         product: Pairs with multiplicities (independent).
         delta: δ > 0.
         tolerance: Wanted relative width, in (0, 1).
-        work: What may still be spent, where several attempts share it.
+        work: The remaining work, if several attempts share it.
         engine: "fourier" (float64 with a proven bound on round-off; integers where that does not suffice) or
             "integers" (exact: the independent check).
-        kept: Where given, proofs that came out too wide are added to it: what there is where the work or the time ends.
+        kept: If given, a list to which proofs that are too wide are added, for use if the work or the time ends.
 
     Returns:
-        A proof whose enclosure has both ends proven; its relative width is at most ``tolerance``. Exactly 0 where δ is
-        shown to be at least the total variation.
+        A proof whose enclosure has both bounds proven; its relative width is at most ``tolerance``. Exactly 0 where δ
+        is shown to be at least the total variation.
 
     Raises:
         InvalidValue: δ is not positive, a parameter of a pair or the tolerance is out of its domain.
-        Declined: That width was not reached within the work limit.
+        Declined: The width was not reached within the work limit.
 
     >>> from dpbounds.privacy.pairs.pairs import ShiftedGaussians
     >>> proof = epsilon_bounds(((ShiftedGaussians(Fraction(1, 4)), 4),), Fraction(1, 10**5))
@@ -215,11 +215,11 @@ def delta_bounds(
         also: Further ε at which the lattice that served is looked at: those it serves as well get their proofs.
 
     Returns:
-        A proof whose enclosure has both ends proven. Exactly 0 where no loss exceeds ε.
+        A proof whose enclosure has both bounds proven. Exactly 0 where no loss exceeds ε.
 
     Raises:
         InvalidValue: ε is negative, a parameter of a pair or the tolerance is out of its domain.
-        Declined: That width was not reached within the work limit.
+        Declined: The width was not reached within the work limit.
 
     >>> from dpbounds.privacy.pairs.pairs import ShiftedGaussians
     >>> proof = delta_bounds(((ShiftedGaussians(Fraction(1, 4)), 4),), Fraction(1))

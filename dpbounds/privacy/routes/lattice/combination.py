@@ -27,7 +27,7 @@ from dpbounds.privacy.routes.lattice.steps import natural_spacing
 
 _LOG_NEGLIGIBLE = -700.0  # P-mass that may go to infinity
 _NEGLIGIBLE = math.exp(_LOG_NEGLIGIBLE)
-_BITS = 1100  # of the integers: rounding loses less than that
+_BITS = 1100  # bits of the integers: rounding loses less than that
 _FINENESS = 6e-4  # variance that the lattice may add, relative
 _MOST_POINTS = 1 << 14
 
@@ -36,7 +36,7 @@ _MOST_POINTS = 1 << 14
 def as_discrete(product: Product) -> Discrete:
     """A discrete pair that dominates the product of the pairs; Declined where it would go beyond the work limit."""
     steps = steps_of(product)
-    if certainly_infinite(steps) >= 1:  # one output tells for sure, whatever the others say
+    if certainly_infinite(steps) >= 1:  # one output distinguishes for sure, whatever the others are
         return Discrete((), Fraction(1))
     sketches = cut_sketches(sketches_of(steps, _LOG_NEGLIGIBLE), _LOG_NEGLIGIBLE)
     aim = choices.without_tilt(sketches)

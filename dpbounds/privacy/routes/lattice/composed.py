@@ -67,7 +67,7 @@ class ComposedMeasure:
     log_masses: NDArray[np.float64]  # log C / 2^B as floats, to look for the answer with
 
     def delta(self, epsilon: Fraction) -> arb:
-        """The bound on δ(ε), as a ball: its upper end for the upper side, its lower end for the lower side."""
+        """Return the bound on δ(ε), as a ball, of which the endpoint of this side counts."""
         with working(SUM_PRECISION):
             remaining = epsilon - self.origin
             result = (ball(self.log_scale) - ball(self.tilt * remaining)).exp() * self._sum(remaining)
@@ -164,7 +164,7 @@ class Discretised:
     infinite: arb
 
     def gap(self, steps: Steps) -> float:
-        """By how much the upper side's log mass exceeds the lower side's under the tilt: the width of log δ to come."""
+        """Return the excess of the upper side's log mass over the lower side's under the tilt: the width of log δ."""
         pairs = zip(steps, self.uppers, self.lowers, strict=True)
         return sum(count * float((total(up) / total(low)).log().mid()) for (_, count), up, low in pairs)
 

@@ -49,7 +49,7 @@ def upper_atoms(cells: Cells, lattice: Lattice) -> Atoms:
 
 @dataclass(frozen=True, slots=True)
 class RoundingDown:
-    """When a piece is simply rounded down instead of taking from its neighbour (a choice; either way is sound).
+    """Conditions for rounding a piece down instead of taking from its neighbour (a choice; either way is sound).
 
     Where the tilted distribution has next to no mass, rounding down costs nothing, while taking could exhaust what is
     rare and decisive; and so it is for a narrow bulk that lies a hair above a lattice point.
@@ -60,7 +60,7 @@ class RoundingDown:
     slack: float  # how much loss, on average over the tilted distribution, rounding down may cost
 
     def cost(self, log_p: float, loss: float, distance: float) -> float:
-        """What it costs to move a piece of P-mass e^log_p at ``loss`` down by ``distance``."""
+        """Return the cost of moving a piece of P-mass e^log_p at ``loss`` down by ``distance``."""
         return math.exp(min(0.0, log_p + self.tilt * loss - self.log_mass)) * distance
 
 
@@ -85,7 +85,7 @@ def _piece(p: arb, r: arb, lattice: Lattice) -> _Piece:
 
 
 def pieces_of(cells: Cells) -> tuple[list[Masses], int]:
-    """What the lower measure is merged from, left to right: the cells and the atoms, those on either side of 0 in one.
+    """Return the pieces of the lower measure, left to right: cells and atoms, those on either side of 0 in one.
 
     The lattice is laid so that a narrow bulk has its centroid a hair above the point of index 0 (see ``settled``). In
     one piece it stays there when its neighbours take a little of it; cut in two, its left half would move down a whole

@@ -28,7 +28,7 @@ from dpbounds.privacy.routes.lattice.steps import LossStep
 
 _SEEN_UNTILTED = -15.0  # log δ that a transform in floating point sees without a tilt
 _FAR_OUT = 10  # how far below log δ losses are cut off for an estimate
-_LARGEST_LOG = 1500.0  # of 1/δ
+_LARGEST_LOG = 1500.0  # logarithm of 1/δ
 _LOGS = (15.0, 120.0, _LARGEST_LOG)  # looked at in turn
 
 

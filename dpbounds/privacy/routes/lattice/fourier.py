@@ -27,8 +27,8 @@ from dpbounds.privacy.routes.lattice.weighted_sums import Blocks, FewFrequencies
 from dpbounds.privacy.routes.lattice.window import Tails, TiltedMeasure, Window, choose_window
 
 _MOST_ROUND_OFF = 128  # times what was allowed: more is not worth having
-_WORK_PER_POINT = 8  # a lattice point takes as long (some 150 nanoseconds) as so many bytes of products of integers
-_WORK_PER_TERM = 80  # the same for one atom at one frequency in ball arithmetic, about 1.4 microseconds
+_WORK_PER_POINT = 8  # bytes of products of integers that take as long as a lattice point (some 150 nanoseconds)
+_WORK_PER_TERM = 80  # bytes that take as long as one atom at one frequency in ball arithmetic, about 1.4 microseconds
 
 
 class InexactFloats(Declined):
@@ -53,7 +53,7 @@ class FourierComposed:
     exact_frequencies: int  # how many frequencies were computed in ball arithmetic
 
     def delta(self, epsilon: Fraction) -> arb:
-        """The bound on δ(ε), as a ball: its upper end for the upper side, its lower end for the lower side."""
+        """Return the bound on δ(ε), as a ball, of which the endpoint of this side counts."""
         with working(SUM_PRECISION):
             remaining = epsilon - self.origin
             first = self._first(remaining)
@@ -71,7 +71,7 @@ class FourierComposed:
         return max(math.floor(remaining / self.spacing) + 1, self.window.start)
 
     def wrapped(self, remaining: Fraction) -> arb:
-        """What lies outside the window may weigh this much; ``remaining`` is ε' = ε less the loss at position 0."""
+        """Bound the weight of the mass outside the window; ``remaining`` is ε' = ε less the loss at position 0."""
         start, end = self.window.start, self.window.end
         largest = largest_weight(self.tilt)
         below = largest * self.tails.at_or_below(ball((start - 1) * self.spacing))
@@ -150,10 +150,10 @@ def compose_fourier(
         steps: The steps with their multiplicities.
         chosen: Tilt λ >= 0, spacing h > 0, lattices, and the mass (relative to a total of about one) that each source
             of error may weigh: a wish; what they weigh in the end is counted.
-        tilted_atoms: Of each step lattice index and tilted mass, computed at the chosen precision, by rising index.
+        tilted_atoms: Lattice index and tilted mass of each step, computed at the chosen precision, by increasing index.
         infinite: P-mass moved to an infinite loss, counted once per step.
         near: The ε about which δ will be asked for (any value is sound; a good one makes the bound narrow).
-        work: What may still be spent.
+        work: The remaining work.
 
     Raises:
         InvalidValue: There is no step, atoms are not in order, or λ is negative.

@@ -43,7 +43,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """How masses are packed: ``unit_bits`` = B (a stored integer a means a·2^-B), ``width`` bits per slot."""
+    """Packing of masses: ``unit_bits`` = B (a stored integer a means a·2^-B), ``width`` bits per slot."""
 
     unit_bits: int
     width: int

@@ -28,7 +28,7 @@ def steps_of(product: Product) -> Steps:
     for pair, count in product:
         if count < 1:
             raise InvalidValue("count", count, "a positive whole number")
-        if not (isinstance(pair, ShiftedGaussians) and pair.squared_shift == 0):  # that one loses nothing
+        if not (isinstance(pair, ShiftedGaussians) and pair.squared_shift == 0):  # a pair without shift loses nothing
             counts[as_step(pair)] += count
     return tuple(counts.items())
 

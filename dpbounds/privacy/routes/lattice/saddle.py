@@ -1,4 +1,4 @@
-"""Where to tilt, how fine to cut, where to cut off: the free choices of the lattice route, in floating point.
+"""Free choices of the lattice method, in floating point: tilt, fineness and cut-offs.
 
 Nothing here is part of a proof. Every choice is sound, and the proof measures what a poor one costs. All masses are
 kept as logarithms, so that δ = 1e-300 is like any other.
@@ -127,7 +127,7 @@ def _nodes_of_law(step: LossStep, reach: int) -> tuple[Floats, Floats, Floats]:
                     losses.append(log_p - log_r if log_r > -math.inf else sum(ends) / 2)
                     masses.append(log_p)
             for end, proven in ((low, law.lowest), (high, law.highest)):
-                if proven is not None:  # so that the first and the last cut lie beyond them
+                if proven is not None:  # cuts on both sides of them
                     losses.append(end)
                     masses.append(_NO_MASS)
     order = np.argsort(losses)
@@ -289,7 +289,7 @@ def composing_tilt(
 
 
 def _crossing(falling: Callable[[float], float]) -> float:
-    """Where a decreasing function of the tilt turns non-positive (to three digits and more; capped)."""
+    """Return where a decreasing function of the tilt turns non-positive (to three digits and more; capped)."""
     low = high = _SMALLEST_TILT
     while falling(high) > 0 and high < _LARGEST_TILT:
         low, high = high, 4 * high
@@ -408,7 +408,7 @@ def lattice_for(part: Sketch, spacing: Fraction, slack: float) -> Lattice:
 
 
 def marks_for(part: Sketch, tilt: float, lattice: Lattice, negligible: float) -> list[int]:
-    """Where to cut one step: at every lattice point where the tilted mass is large, at fewer where it is small.
+    """Return the cuts of one step: every lattice point where the tilted mass is large, fewer where it is small.
 
     Tilted mass of ``negligible`` may be left below the first cut; what the step has beyond its right end is cut off.
     """

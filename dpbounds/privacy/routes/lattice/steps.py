@@ -257,7 +257,7 @@ class LossStep:
 
     @property
     def draws(self) -> Draws:
-        """How often the record takes part."""
+        """The number of participations of the record."""
         return self.pair.participation
 
     def largest_loss(self) -> arb | None:

@@ -50,7 +50,7 @@ def relative_error(length: int) -> float:
     _check_length(length)
     with working(_TABLE_BITS):
         u = arb(UNIT)
-        product = (1 + arb(2).sqrt()) * u * (1 + u)  # of two complex numbers
+        product = (1 + arb(2).sqrt()) * u * (1 + u)  # relative error of a product of two complex numbers
         stage = (product * (1 + u) + u) * (1 + u) + u  # a difference times a root that is off by at most u
         fine = product * (1 + u) ** 2 + 2 * u + u * u  # a root that is the product of two
         turn = product * (1 + fine) + fine
@@ -223,7 +223,7 @@ def _twist(size: int) -> tuple[Floats, Floats]:
     cos, sin = _half_circle(2 * size)
     turned_cos, turned_sin = np.empty((rows, len(columns))), np.empty((rows, len(columns)))
     for row, j in enumerate(_reversed_bits(rows)):
-        steps = 2 * j * columns  # of a circle of 2M, less than once around
+        steps = 2 * j * columns  # steps on a circle of 2M, less than once around
         beyond = steps >= size
         sign = np.where(beyond, -1.0, 1.0)
         steps[beyond] -= size

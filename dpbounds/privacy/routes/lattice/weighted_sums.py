@@ -58,13 +58,13 @@ class FewFrequencies:
     spacing: Fraction  # h
     frequencies: tuple[int, ...]  # k
     values: tuple[acb, ...]  # v_k, as balls
-    numbers: Complexes  # the same as numbers
+    numbers: Complexes  # values, like numbers
 
     @classmethod
     def of(
         cls, spectrum: Sequence[tuple[int, acb]], length: int, start: int, tilt: Fraction, spacing: Fraction
     ) -> FewFrequencies:
-        """From G_k for some 0 <= k <= N/2 (their conjugates included); the others are taken as 0."""
+        """Build the sum from G_k for some 0 <= k <= N/2 (their conjugates included); the others are taken as 0."""
         with working(PRECISION):
             values = tuple(g * (1 if k in (0, length // 2) else 2) / length for k, g in spectrum)
         numbers = np.array([complex(value) for value in values])
@@ -136,7 +136,7 @@ class Blocks:
         return cls(values, start, tilt, spacing, np.sum(table * slow, axis=1), np.sum(table * rising, axis=1))
 
     def _cut(self, first: int) -> tuple[int, int, int, int]:
-        """Where to begin, where the whole blocks begin, which is the first of them, how wide they are."""
+        """Return where to begin, where the whole blocks begin, the first of them, and their width."""
         width = len(self.values) // len(self.slow)
         begin = first - self.start
         block = -(-begin // width)

@@ -78,7 +78,7 @@ class TiltedMeasure:
         return [second - first for first, second in pairwise(self.positions)][::-1]
 
     def mean_and_variance(self) -> tuple[float, float]:
-        """In lattice points (floats)."""
+        """Mean and variance in lattice points (floats)."""
         places, everything = np.array(self.positions, dtype=float), float(np.sum(self.nearest))
         mean = float(np.sum(self.nearest * places)) / everything
         return mean, float(np.sum(self.nearest * (places - mean) ** 2)) / everything
@@ -120,7 +120,7 @@ def choose_window(
     """The shortest window in which each of the errors weighs about exp(log_allowance) times the largest weight.
 
     Args:
-        laws: The steps.
+        laws: The distributions of the steps.
         tilt: λ.
         spacing: h.
         aim: ε' = ε less the loss at position 0, where δ is asked for.

@@ -1,4 +1,4 @@
-"""How many clones of either kind an epoch has: the pair of distributions, and a discrete pair that dominates it.
+"""Numbers of clones of either kind in an epoch: the pair of distributions, and a discrete pair that dominates it.
 
 ``schemes/shuffled.md`` derives them and numbers the steps. Every choice of a ``Choice`` is sound.
 """
@@ -22,23 +22,22 @@ from dpbounds.privacy.pairs.pairs import Direction, Discrete, ShiftedGaussians, 
 from dpbounds.privacy.proofs import Declined
 
 PRECISION = 192
-MOST_BATCHES = 10**6  # as many of them hide a record no less than fewer do: more are counted as so many
-FINENESS = 800  # numbers of clones that lie closer than one in so many count as the least of them
+MOST_BATCHES = 10**6  # largest number of batches that is used: more batches hide a record at least as well
+FINENESS = 800  # numbers of clones that differ by less than one in this number count as the smallest of them
 _LARGEST_GRID = 40_000
-_OFFSET = Fraction(1, 3)  # of the grid: no outcome's loss then lies on it, but at random
+_OFFSET = Fraction(1, 3)  # offset of the grid, so that outcomes' losses do not lie on it, except at random
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What may be chosen freely for one epoch.
+    """Free parameters for one epoch.
 
     Attributes:
         odds: e^ε₀ > 1, the odds of the two kinds of labels.
         shares: p and p', the probabilities of another record to act like the record itself, and like its neighbour.
-        clone_odds: e^ε₁ and e^ε₁' >= 1, by how much such a clone's distribution may exceed what it is part of; the sum
-        of the
-            products with the shares is at most 1.
-        spacing: Of the grid of losses.
+        clone_odds: e^ε₁ and e^ε₁' >= 1, by how much such a clone's distribution may exceed the one that it is part of;
+            the sum of the products with the shares is at most 1.
+        spacing: Spacing of the grid of losses.
         negligible: P-mass that may count as infinite loss.
     """
 
@@ -80,7 +79,7 @@ def lost(pair: ShuffledBatches, choice: Choice) -> Fraction:
 
 
 def clone_bases(pair: ShuffledBatches) -> tuple[ShiftedGaussians, ShiftedGaussians]:
-    """How far another record is from the record, and from its neighbour: that is nearer to all where it is zeroed."""
+    """Return the distances of another record from the record and its neighbour: a zeroed record is nearer to all."""
     shift = pair.base.squared_shift
     return ShiftedGaussians(shift if pair.direction is Direction.REPLACE else 4 * shift), pair.base
 
@@ -187,20 +186,20 @@ def _clones(others: int, choice: Choice) -> Iterator[tuple[int, arb]]:
 
 
 def _window(trials: int, chance: float, negligible: float) -> tuple[int, int]:
-    """Between which two numbers all but next to nothing of a binomial distribution lies: a choice."""
+    """Return two numbers between which nearly all of a binomial distribution lies: a choice."""
     mean, log = trials * chance, -math.log(negligible)
     reach = math.sqrt(2 * log * mean * (1 - chance)) + log / 3 + 2
     return max(0, math.floor(mean - reach)), min(trials, math.ceil(mean + reach))
 
 
 def _binomial(trials: int, hits: int, chance: arb) -> arb:
-    """The probability of so many hits."""
+    """Return the probability of ``hits`` hits."""
     ways = arb(trials + 1).lgamma() - arb(hits + 1).lgamma() - arb(trials - hits + 1).lgamma()
     return (ways + hits * chance.log() + (trials - hits) * (-chance).log1p()).exp()
 
 
 def _add(masses: list[list[arb]], grid: _Grid, labels: int, weight: arb, choice: Choice) -> None:
-    """Put the outcomes of so many labels into the cells in which their losses lie, in the order of their losses."""
+    """Add the outcomes of ``labels`` labels to the cells of their losses, in the order of their losses."""
     s, o, rising = ball(choice.odds), ball(choice.coin_odds), grid.rising
     chance = 1 / (1 + o)
     low, high = _window(labels, float(chance), choice.negligible)

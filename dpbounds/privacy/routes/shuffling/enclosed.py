@@ -31,9 +31,9 @@ _FIRST, _APART, _FINEST, _HIGHEST = 0.4, 1.0, 0.12, 24.0  # levels: log of δ/E 
 _HALVES = (0.4, 0.9, 1.4, 1.9, 2.4, 2.9, 3.6)  # levels, for two halves
 _SHIFTS = (0.0, -0.25, -0.5, -0.75)  # log odds of clones less those of labels, in squared shifts
 _ALIKE = (0.5, 0.2, 0.0)  # how much of another record acts like a record that is zeroed
-_SPLITS = (0.15, 0.3, 0.45, 0.6, 0.75)  # of δ, or of ε, between the two halves
+_SPLITS = (0.15, 0.3, 0.45, 0.6, 0.75)  # share of δ, or of ε, of the first of the two halves
 _STEP, _CLOSE, _DEEPEST, _LOOKS = 2.0, 0.1, -600.0, 16  # nats of δ, where δ is asked for
-_FARTHER = 1.1  # beyond where δ is small enough it falls on, and rises in the end
+_FARTHER = 1.1  # δ may be small enough already: it decreases further, and increases in the end
 _WORTH = 0.9995  # relative: a smaller gain is not worth a proof
 _MOST = 60.0  # an ε that clones are asked for
 
@@ -122,7 +122,7 @@ class _Plan:
     """A run, a choice for it, and where it is used.
 
     Attributes:
-        aim: Of the choice.
+        aim: The aim of the choice.
         at: The δ that the run may spend where ε is asked for; else the ε at which its δ is asked for.
         expected: The answer, by the estimate.
     """
@@ -163,17 +163,17 @@ def _weighed(epsilon: Fraction, variation: Fraction) -> Fraction:
 
 
 def upper_end_of(proof: Proof) -> Proof:
-    """What is proven of a product in known order says of a secret one how much it spends at most."""
+    """Use a proof for a known order as an upper bound for a secret one."""
     found = proof.enclosure
     return replace(proof, enclosure=Enclosure(Fraction(0), found.exact_upper, found.method, found.precision))
 
 
 def proven(product: Product, target: Target, prove: Prove) -> Proof:
-    """Prove an upper end of what a product with shuffled batches spends; the lower end is 0 (attacks know more).
+    """Prove an upper bound for a product with shuffled batches; the lower bound is 0 (attacks are better).
 
     Args:
         product: Pairs with multiplicities.
-        target: What is given.
+        target: The given value.
         prove: Proves what a product without shuffled batches spends.
     """
     best = upper_end_of(prove(in_known_order(product), target))
@@ -322,7 +322,7 @@ def _first_epsilon(
 
 
 def _searched_delta(run: _Run, epsilon: float, plain: float) -> Iterator[tuple[_Plan, ...]]:
-    """Return the same for δ: what is best for an ε(δ) that lies next to the ε given."""
+    """Yield plans for δ: the best ones for an ε(δ) near the given ε."""
     if plain <= 0 or epsilon <= 0 or run.hopeless(plain):
         return
     found, log, step, looking = None, math.log(plain), _STEP, True

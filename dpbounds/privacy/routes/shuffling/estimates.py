@@ -1,4 +1,4 @@
-"""What shuffled batches spend by their clones, in floating point: to choose with; it proves nothing.
+"""Estimates of shuffled batches by their clones, in floating point, which choose parameters and prove nothing.
 
 A choice is one number for all epochs (how much of δ goes into total variation), how far a clone's odds lie below those
 of the labels, and how many clones act like the record itself.
@@ -22,12 +22,12 @@ from dpbounds.privacy.routes.shuffling.counts import FINENESS, MOST_BATCHES, Cho
 Floats = NDArray[np.float64]
 Parts = tuple[tuple[ShuffledBatches, int], ...]
 
-_CELLS = 60  # of the grid per standard deviation of one epoch's loss, for the choice that is proven
+_CELLS = 60  # cells of the grid per standard deviation of one epoch's loss, for the choice that is proven
 _ROUGH_CELLS = 25  # for estimates
-_MOST_CELLS = 6000  # of one epoch
-_LARGEST_LOSS = 40.0  # of one label: beyond it nothing is gained
-_NEARER = 0.75  # of the total variation, for the clones that act like a zeroed record, and the labels
-_NEGLIGIBLE = 1e-7  # of δ: what may count as infinite loss
+_MOST_CELLS = 6000  # cells of one epoch
+_LARGEST_LOSS = 40.0  # loss of one label beyond which nothing is gained
+_NEARER = 0.75  # share of the total variation for the clones that act like a zeroed record, and the labels
+_NEGLIGIBLE = 1e-7  # share of δ that may count as infinite loss
 _SEEN_UNTILTED = 1e-8  # a δ that a transform in floating point sees without a tilt
 _LONGEST = 1 << 21
 
@@ -39,7 +39,7 @@ class Aim:
     Attributes:
         variation: The logarithm of the total variation of an epoch.
         shift: ε₁' - ε₀ in squared shifts of the base.
-        alike: How much of another record goes into acting like the record itself, where its neighbour is zeroed.
+        alike: The part of another record's distribution that acts like the record itself, if its neighbour is zeroed.
     """
 
     variation: float
@@ -145,7 +145,7 @@ def _log_odds(pair: ShuffledBatches, aim: Aim) -> tuple[float, float, float] | N
 
 
 def _least_below(function: Callable[[float], float], most: float) -> float | None:
-    """Where a falling function of a loss comes down to ``most``."""
+    """Return the smallest loss at which a falling function is at most ``most``; None if there is none."""
     low, high = 1e-9, _LARGEST_LOSS
     if function(high) > most:
         return None
@@ -156,7 +156,7 @@ def _least_below(function: Callable[[float], float], most: float) -> float | Non
 
 
 def _deviation(pair: ShuffledBatches, choice: Choice) -> float:
-    """Of one epoch's loss, about."""
+    """Estimate the standard deviation of one epoch's loss."""
     labels, coin = math.log(choice.odds), 1 / (1 + float(choice.coin_odds))
     number = 1 + (min(pair.batches, MOST_BATCHES) - 1) * float(choice.share)
     effect = math.tanh(labels / 2) / math.sqrt(coin * (1 - coin))

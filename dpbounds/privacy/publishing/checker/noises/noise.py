@@ -19,7 +19,7 @@ class Noise:
         kind: Its name in certificates.
         version: The first version of the format that has it.
         fields: The fields of its object, each with what reads it.
-        scales: Those of which less is dearer, so that they are rounded down in words.
+        scales: Fields of which smaller values spend more, so that they are rounded down in words.
         symmetric: Whether both orders of the neighbours have one profile.
         displaces: Whether a record that takes another one's place is covered.
         truncates: Whether it is covered on truncated samples.
@@ -37,11 +37,11 @@ class Noise:
         """Refuse parameters that do not go together."""
 
     def profile(self, noise: dict[str, Any], times: int) -> Profile:
-        """On all records, of which one moves by so many times its bound: 2 where it is replaced."""
+        """Return the profile on all records, if one moves by ``times`` times its bound: 2 if it is replaced."""
         raise NotImplementedError
 
     def spent(self, noise: dict[str, Any], times: int) -> Spent:
-        """The same, of vectors of which several coordinates may move."""
+        """Return what vectors spend of which several coordinates may move."""
         return Spent(steps=[(self.profile(noise, times), 1)])
 
     def sampled(self, noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
@@ -60,7 +60,7 @@ class Noise:
         return True
 
     def is_attained(self, noise: dict[str, Any]) -> bool:
-        """Whether some run attains the pair, which shows lower ends then."""
+        """Return whether some run attains the pair, which then shows lower bounds."""
         return True
 
 

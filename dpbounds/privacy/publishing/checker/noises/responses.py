@@ -28,13 +28,13 @@ class RandomizedResponseNoise(Noise):
         demand_given(noise, "epsilon")
 
     def profile(self, noise: dict[str, Any], times: int) -> Profile:
-        """Of a record that is replaced."""
+        """Return the profile of a record that is replaced."""
         if times != 2:
             raise Malformed("randomised response has a pair under replace-one only")
         return response_profile(noise["epsilon"], noise["options"])
 
     def replaced(self, noise: dict[str, Any], rate: Fraction) -> Profile:
-        """Of a replacement alone."""
+        """Return the profile of a replacement alone."""
         return replaced_alone(self.profile(noise, 2), rate)
 
 

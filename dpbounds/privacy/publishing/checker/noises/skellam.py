@@ -46,7 +46,7 @@ class SkellamNoise(Noise):
         return skellam_profile(noise["variance"], times * math.floor(noise["bound"]))
 
     def spent(self, noise: dict[str, Any], times: int) -> Spent:
-        """Of a vector that moves by less than 2 so many coordinates move by 1; no others are covered."""
+        """Return the loss of a vector that moves by less than 2: ``times`` coordinates move by 1."""
         squared = vectors(noise, times)
         if squared is None:
             return super().spent(noise, times)

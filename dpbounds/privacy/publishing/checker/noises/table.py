@@ -28,7 +28,7 @@ NOISES: dict[str, Noise] = {
 
 
 def read_noise(noise: object, sampling: str, refused: tuple[str, ...] = (), version: int = VERSION) -> dict[str, Any]:
-    """What is released of each batch; some schemes have some noises as another kind."""
+    """Read the noise of each batch; some schemes treat some noises as another kind."""
     kind = field(noise, "kind", str)
     if kind not in NOISES or kind in refused:
         raise Malformed(f"noise of kind {quoted(kind)} with records drawn by {sampling}")
@@ -40,7 +40,7 @@ def read_noise(noise: object, sampling: str, refused: tuple[str, ...] = (), vers
 
 
 def noise_profile(noise: dict[str, Any], times: int) -> Profile:
-    """(15), (16), (29) Noise on all records, of which one moves by so many times its bound: 2 where it is replaced."""
+    """(15), (16), (29) Noise on all records, of which one moves by ``times`` times its bound: 2 if it is replaced."""
     return NOISES[noise["kind"]].profile(noise, times)
 
 

@@ -68,7 +68,7 @@ class DiscreteGaussianNoise(Noise):
         return discrete_gaussian_profile(variance, times * math.floor(noise["bound"]))
 
     def spent(self, noise: dict[str, Any], times: int) -> Spent:
-        """Of a vector that moves by less than 2 so many coordinates move by 1; of others divergences add up."""
+        """Return the loss of a vector: below 2, ``times`` coordinates move by 1; else divergences add up."""
         squared = vectors(noise, times)
         if squared is None:
             return super().spent(noise, times)

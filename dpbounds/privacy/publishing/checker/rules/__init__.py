@@ -1,1 +1,1 @@
-"""How δ of a composition is enclosed: one file per rule of proof."""
+"""Enclosures of δ of a composition: one file per rule of proof."""

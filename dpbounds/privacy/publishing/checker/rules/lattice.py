@@ -61,7 +61,7 @@ def product(first: Atoms, second: Atoms, drop: int, bits: int) -> Atoms:
 
 
 def composed(parts: list[tuple[Atoms, int]], delta: Fraction, bits: int) -> Atoms:
-    """The distribution of a sum of independent losses, each of them so many times."""
+    """Return the distribution of a sum of independent losses, with multiplicities."""
     drop = rounded_up(number(delta), bits) >> 30
 
     def both(one: Atoms, other: Atoms) -> Atoms:

@@ -100,7 +100,7 @@ def moments(law: Law, tilt: arb, spacing: arb, frequencies: int, bits: int, of: 
         require(count < 5_000, "the integrand can be enclosed with a moderate number of panels")
         middle, half = (left + right) / 2, (right - left) / 2
         flat = law.on_rectangle(left, right, arb(0), tilt, of)[0] * 2 * half
-        if flat <= tolerance:  # so little mass that the panel is left out
+        if flat <= tolerance:  # too little mass: the panel is left out
             error = error + flat
             continue
         for rho in map(arb, (2, 3, 4, 6, 9)):
@@ -136,7 +136,7 @@ def moments(law: Law, tilt: arb, spacing: arb, frequencies: int, bits: int, of: 
 def rectangles(law: Law, tilt: arb) -> list[tuple[arb, arb]]:
     """(5) Rectangles (height, length of the base) whose sum lies below the density F/|L'| of the loss L.
 
-    L' = p/z (replace: (p(t) + p(-t))/z), p(t) = 1/(1 + (1-q)/q e^{1/2z² - t/z}); each cell of t takes the lower end
+    L' = p/z (replace: (p(t) + p(-t))/z), p(t) = 1/(1 + (1-q)/q e^{1/2z² - t/z}); each cell of t takes the lower bound
     over the whole cell. Adjacent cells are joined into horizontal layers: the longer the base, the better in (6).
     """
 

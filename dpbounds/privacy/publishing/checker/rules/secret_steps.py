@@ -116,7 +116,7 @@ class Grid:
             low_other = self.coarser([a + b for a, b in zip_longest(low_other, second, fillvalue=0)])
             if level + 1 >= max(len(one.levels), len(other.levels)) and not over:
                 break
-        if over:  # beyond the last level: Q-mass to the last point, the mean beyond it to infinity
+        if over:  # Q-mass from the last level to the last point, the mean beyond it to infinity
             levels[-1] += [0] * (top - len(levels[-1]))
             levels[-1][-1] += sum(over)
             excess = sum(
@@ -148,7 +148,7 @@ def mean_profile(grid: Grid, found: Ratios, bins: int, order: str) -> Profile:
     lost = found.lost * scale
 
     def below(at: arb) -> int:
-        """How many points lie below, ``at`` in units."""
+        """Return the number of points below, ``at`` in units."""
         return bisect_right(places, only_whole(at.floor(), "a threshold between points of the grid"))
 
     def removed(alpha: arb) -> arb:
@@ -201,13 +201,13 @@ class Exchanged:
         mu = math.sqrt(max(float(shift) for shift, _ in self.moving))
         rare = math.sqrt(2 * (math.log(bins) + 9 - log(aim.share)))
         self.most = mu * rare - mu * mu / 2  # logarithm of what a value hardly ever exceeds
-        self.farthest = self.most + mu * mu  # the same of values weighted by themselves
-        self.least = mu * (4.25 + aim.finer / 2) - mu * mu / 2  # of -value/α
+        self.farthest = self.most + mu * mu  # farthest point, for values weighted by themselves
+        self.least = mu * (4.25 + aim.finer / 2) - mu * mu / 2  # smallest value of -value/α
         if max(self.farthest, self.least) > 300:
             raise NotCovered("steps allocated in secret with so little noise, under replace-one")
 
     def __call__(self, alpha: arb) -> arb:
-        """By symmetry from α >= 1; then at the next number e^(k 2^-30) below, of which there are fewer."""
+        """Return the value by symmetry from α >= 1; then at the next number e^(k 2^-30) below, to use fewer."""
         if alpha < 1:
             return 1 - alpha + alpha * self(1 / alpha)
         k = math.floor(float(alpha.log().mid()) * 2**30 + 0.5) - 1
@@ -251,7 +251,7 @@ class Exchanged:
 
     @staticmethod
     def value_above(squared_shift: Fraction, alpha: arb, start: arb) -> Profile:
-        """Of x: E (max(V, -start) + start - x)_+, V = e^(μy - μ²/2) - α e^(-μy - μ²/2): V > v is a half-line in y."""
+        """Return E (max(V, -start) + start - x)_+, V = e^(μy - μ²/2) - α e^(-μy - μ²/2): V > v is a half-line in y."""
         mu = number(squared_shift).sqrt()
         c = (-mu * mu / 2).exp()
 

@@ -20,7 +20,7 @@ from dpbounds.privacy.publishing.checker.verdicts import Malformed
 
 
 class RandomAllocation(Scheme):
-    """Every record draws so many of the steps."""
+    """Random allocation: every record is in a random set of steps, of a given size."""
 
     kind = "random-allocation"
     fields: ClassVar[Fields] = {

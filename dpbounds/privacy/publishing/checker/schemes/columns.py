@@ -49,7 +49,7 @@ def read_matrix(matrix: object) -> dict[str, Any]:
 
 
 def common_denominator(values: list[Fraction]) -> int:
-    """Of numbers; refused where it is long."""
+    """Return the common denominator of numbers; an error if it is long."""
     found = 1
     for value in values:
         found = math.lcm(found, value.denominator)
@@ -73,7 +73,7 @@ def whole_rows(matrix: dict[str, Any], steps: int) -> tuple[list[list[int]], int
 
 
 def squared_norms(matrix: dict[str, Any], steps: int) -> list[Fraction]:
-    """Of the columns."""
+    """Return the squared norms of the columns."""
     effort.spend(steps / 4, steps)
     if matrix["kind"] == "toeplitz":
         values, common = matrix["coefficients"], common_denominator(matrix["coefficients"])
@@ -84,12 +84,12 @@ def squared_norms(matrix: dict[str, Any], steps: int) -> list[Fraction]:
 
 
 def bands_of(matrix: dict[str, Any]) -> int:
-    """How many diagonals hold all that is not 0; the main one counts."""
+    """Return the number of diagonals that hold all entries that are not 0, including the main one."""
     if matrix["kind"] == "toeplitz":
         return len(matrix["coefficients"])
     return max(len(row) - next(j for j, value in enumerate(row) if value) for row in matrix["rows"])
 
 
 def steps_in(given: dict[str, Any]) -> int:
-    """How many rows there are."""
+    """Return the number of rows."""
     return len(given["rows"]) if "rows" in given else int(given["steps"])

@@ -36,7 +36,7 @@ class WithReplacement(Scheme):
     groups_under = WithoutReplacement.groups_under
 
     def demand(self, release: dict[str, Any], version: int) -> None:
-        """Refuse draws from nobody else."""
+        """Refuse draws from an empty set of other records."""
         if release["dataset_size"] < 2:
             raise Malformed("draws with replacement from fewer than two records")
 

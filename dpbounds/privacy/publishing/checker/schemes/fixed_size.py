@@ -36,7 +36,7 @@ class WithoutReplacement(Scheme):
             raise Malformed("a batch is larger than the dataset")
 
     def holds(self, noise: dict[str, Any], relation: str) -> bool:
-        """Where a record may displace another one."""
+        """Return whether the noise is supported: a record may displace another one."""
         return may_displace(noise, relation)
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
@@ -69,9 +69,9 @@ def demand_rest(release: dict[str, Any], group: int, batch: int) -> None:
 
 
 def group_in_batch(release: dict[str, Any], order: str, relation: str, group: int) -> Profile:
-    """(31) So many of n records in a batch of b."""
+    """(31) Return the profile of ``group`` of n records in a batch of b."""
     b, n, z = release["batch_size"], release["dataset_size"], release["mechanism"]["noise_multiplier"]
-    few, many = sorted((group, b))  # which is which does not matter
+    few, many = sorted((group, b))  # the two are interchangeable
     require(few <= 64, "a batch holds at most 64 records of a group")
     ways = [math.comb(many, j) * math.comb(n - many, few - j) for j in range(few + 1)]
     law = [Fraction(each, math.comb(n, few)) for each in ways]

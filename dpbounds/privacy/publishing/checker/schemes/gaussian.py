@@ -39,7 +39,7 @@ class Gaussian(Scheme):
         return False
 
     def is_attained(self, release: dict[str, Any]) -> bool:
-        """By a single record."""
+        """Return True: a single record attains it."""
         return True
 
     def product(self, release: dict[str, Any], relation: str) -> tuple[Fraction, Sampled]:
@@ -54,7 +54,7 @@ class Gaussian(Scheme):
         return Fraction(0), Sampled({(q, z**2): 1})
 
     def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
-        """On all records so many times the shift; a sample holds a binomial number of the group."""
+        """Return what a group spends: k times the shift; or a binomial number of it on a sample."""
         shift, sampled = self.product(release, relation)
         if not sampled:
             return Spent(group**2 * shift)
@@ -64,7 +64,7 @@ class Gaussian(Scheme):
         return Spent(steps=[(mixed(law, z, order), 1)])
 
     def sampling(self, release: dict[str, Any]) -> str:
-        """As if it were around the noise."""
+        """Return the name of the sampling scheme around the noise."""
         return FullBatch.kind if release["sample_rate"] is None else Poisson.kind
 
     def words(self, release: dict[str, Any]) -> str:

@@ -31,7 +31,7 @@ def step_sizes(record: Any, name: str) -> Fraction | list[Fraction] | None:
 
 
 class LastIterate(Scheme):
-    """Of noisy gradient descent over batches by position the last iterate, and checkpoints."""
+    """Last iterate of noisy gradient descent over batches by position, and checkpoints."""
 
     kind = "last-iterate"
     version = 4
@@ -68,11 +68,11 @@ class LastIterate(Scheme):
                 raise Malformed("step sizes that are all the same are one number")
 
     def is_drawn(self, release: dict[str, Any]) -> bool:
-        """Where positions are secret, or step sizes change."""
+        """Return whether positions are secret, or step sizes change."""
         return release["order"] != "fixed" or is_scheduled(release)
 
     def is_attained(self, release: dict[str, Any]) -> bool:
-        """Where the record takes part in every step."""
+        """Return whether the pair is attained: the record takes part in every step."""
         return bool(release["batches"] == 1)
 
     def product(self, release: dict[str, Any], relation: str) -> tuple[Fraction, Sampled]:
@@ -90,7 +90,7 @@ class LastIterate(Scheme):
         return cost * (farthest / z) ** 2, Sampled()
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """The dearest position, or an average of positions."""
+        """Return what the most expensive position spends, or an average of positions."""
         if not self.is_drawn(release):
             return super().spent(release, order, relation, aim)
         z, farthest = of_noise(release, relation)
@@ -104,7 +104,7 @@ class LastIterate(Scheme):
         return Spent(steps=[(found, 1)])
 
     def sampling(self, release: dict[str, Any]) -> None:
-        """It has no noise of its own."""
+        """Return None: it has no separate noise."""
 
     def words(self, release: dict[str, Any]) -> str:
         """Noise and decay are rounded down, steps up."""

@@ -16,7 +16,7 @@ from dpbounds.privacy.publishing.checker.schemes.scheme import Scheme, noise_in_
 from dpbounds.privacy.publishing.checker.spent import Sampled, Spent
 from dpbounds.privacy.publishing.checker.verdicts import Malformed
 
-BINNED = "balls-in-bins"  # of the ways to take part the one that is secret
+BINNED = "balls-in-bins"  # the secret one of the participation patterns
 
 
 class Matrix(Scheme):
@@ -50,11 +50,11 @@ class Matrix(Scheme):
             raise Malformed(f"participation balls-in-bins, which version {version} does not have")
 
     def is_drawn(self, release: dict[str, Any]) -> bool:
-        """With balls in bins."""
+        """Return whether bins are drawn."""
         return bool(release["participation"] == BINNED)
 
     def is_attained(self, release: dict[str, Any]) -> bool:
-        """By sums of equal terms: all overlaps of columns count in full."""
+        """Return whether it is attained, by sums of equal terms: all overlaps of columns count in full."""
         given, how = release["matrix"], (release["participation"], release["sample_rate"])
         values = given.get("coefficients") or [value for row in given.get("rows", ()) for value in row]
         return how == ("fixed-order", None) and all(value >= 0 for value in values)
@@ -78,7 +78,7 @@ class Matrix(Scheme):
         return found * (4 if relation == "replace-one" else 1) / variance, Sampled()
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """With balls in bins strides are hints."""
+        """Return what the rows spend; with balls in bins, strides are hints."""
         if not self.is_drawn(release):
             return super().spent(release, order, relation, aim)
         stride = aim.choice("strides") if aim.waiting.get("strides") else release["separation"]
@@ -87,7 +87,7 @@ class Matrix(Scheme):
         return Spent(steps=of_binned_matrix(release, order, stride, aim))
 
     def sampling(self, release: dict[str, Any]) -> None:
-        """It has no noise of its own."""
+        """Return None: it has no separate noise."""
 
     def words(self, release: dict[str, Any]) -> str:
         """Describe the encoder and the participation pattern."""

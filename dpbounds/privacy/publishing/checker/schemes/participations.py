@@ -66,7 +66,7 @@ def dense_reach(given: dict[str, Any], steps: int, apart: int, most: int, free: 
 
 
 def heaviest(weights: list[Fraction], apart: int, most: int) -> Fraction:
-    """The largest sum of at most so many weights at places that far apart: best[n] of the first n places."""
+    """Return the largest sum of at most ``most`` weights at places ``apart``: best[n] of the first n places."""
     effort.spend(len(weights) * most / 4)
     before = [Fraction(0)] * (len(weights) + 1)
     for _ in range(most):

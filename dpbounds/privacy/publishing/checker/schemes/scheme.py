@@ -1,4 +1,4 @@
-"""What every kind of releases says of itself: fields, conditions, words, and what a release spends."""
+"""Base class of kinds of releases: fields, conditions, words, and what a release spends."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ class Scheme:
         return True
 
     def is_attained(self, release: dict[str, Any]) -> bool:
-        """Whether some run attains the release's pair, which shows lower ends then; the other pairs only dominate."""
+        """Return whether some run attains the release's pair, which then shows lower bounds; others only dominate."""
         noise = release["mechanism"]
         return NOISES[noise["kind"]].is_attained(noise)
 
     def product(self, release: dict[str, Any], relation: str) -> tuple[Fraction, Sampled]:
-        """Of a release that is not drawn: a squared shift, and pairs on samples."""
+        """Return, for a release that is not drawn, a squared shift and pairs on samples."""
         raise NotImplementedError
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
@@ -63,7 +63,7 @@ class Scheme:
         return Spent(shift, [(sampled_profile(order, q, 1 / z2), times) for (q, z2), times in sampled.items()])
 
     def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
-        """(31) What so many records spend at once."""
+        """(31) Return what ``group`` records spend at once."""
         raise NotCovered(f"groups of records with {self.kind} under {relation}")
 
     def sampling(self, release: dict[str, Any]) -> str | None:

@@ -27,7 +27,7 @@ def secret_costs(release: dict[str, Any], one: Fraction) -> Costs:
     if release["order"] == "shuffled":
         return Shuffles(release, one).law()
     size = -(-m // 400)
-    if is_scheduled(release):  # positions that cost alike in groups, each as its dearest
+    if is_scheduled(release):  # positions of similar cost are grouped, each as its most expensive one
         costs = sorted(scheduled_costs(release), reverse=True)
         return [(Fraction(min(size, m - at), m), one * costs[at]) for at in range(0, m, size)]
     rise, pieces = release["smoothness_step"] - release["weight_decay_step"], len(release["checkpoints"]) + 1
@@ -37,7 +37,7 @@ def secret_costs(release: dict[str, Any], one: Fraction) -> Costs:
 
 
 def blocks_of(batches: int, rise: float, most: int) -> list[tuple[int, int]]:
-    """Positions in about so many blocks, narrow where costs change quickly: at either end of an epoch."""
+    """Return positions in about ``most`` blocks, narrow where costs change quickly: at either end of an epoch."""
     effort.spend(batches / 4, batches)
     power = -2 * math.log1p(max(rise, -0.999))
     costs = [math.expm1(power) / math.expm1(min(700.0, power * g)) if rise else 1 / g for g in range(1, batches + 1)]
@@ -86,11 +86,11 @@ class Shuffles:
         self.known: dict[int, list[list[tuple[int, fmpz_poly]]]] = {}
 
     def window(self, epoch: int, first: int, second: int) -> arb:
-        """From a position to one in the next epoch (0 where an iterate is published between), or to the end."""
+        """Return the window from a position to the next epoch (0 if an iterate is published between), or to the end."""
         return self.cost(epoch * self.m + first, min((epoch + 1) * self.m + second, self.m * self.epochs))
 
     def dearest(self, epoch: int, block: tuple[int, int], second: int) -> tuple[int, fmpz_poly]:
-        """Of a block's positions, between two multiples of the unit: the lower, and the shares of 2^32 of both."""
+        """Return the lower of two multiples of the unit around a block's cost, and the shares of 2^32 of both."""
         places = range(block[0] if self.changing else block[1] - 1, block[1])
         found = reduce(arb.max, (self.window(epoch, p, second) for p in places)) / number(self.unit)
         k, rest = divmod(rounded_up(found, 40), 1 << 40)
@@ -100,13 +100,13 @@ class Shuffles:
         return k, fmpz_poly([(1 << 32) - up, up])
 
     def moved_up(self, at: arb, low: int, high: int) -> int:
-        """How much, in units of 2^-32, of a mass between two places goes to the higher one."""
+        """Return the part, in units of 2^-32, of a mass between two places that goes to the higher one."""
         low_root, root, high_root = arb(low).sqrt(), at.sqrt(), arb(high).sqrt()
         share = 1 / (1 + self.fall ** (high - low) * (high_root - root) / (root - low_root))
         return min(1 << 32, rounded_up(share, 32))
 
     def steps(self, epoch: int) -> list[list[tuple[int, fmpz_poly]]]:
-        """From every block to every block in the next epoch."""
+        """Return the steps from every block to every block in the next epoch."""
         key = epoch if self.changing else 0
         if key not in self.known:
             with ctx.workprec(512):
@@ -114,7 +114,7 @@ class Shuffles:
         return self.known[key]
 
     def piece(self, first: int, count: int) -> tuple[fmpz_poly, int]:
-        """The masses of so many epochs, of which the last is followed by what is published; and what lies beyond."""
+        """Return the masses of ``count`` epochs, the last followed by what is published; and the mass beyond."""
         laws, beyond, nothing = [fmpz_poly([mass << 32]) for mass in self.chances], 0, fmpz_poly([0])
         for epoch in range(first, first + count - 1):
             gathered = [nothing] * len(self.blocks)

@@ -44,11 +44,11 @@ class TruncatedPoisson(Scheme):
         return False
 
     def holds(self, noise: dict[str, Any], relation: str) -> bool:
-        """Where a record may displace another one, or join as in a Poisson sample."""
+        """Return whether the noise is supported: a record may displace another one, or join as in a Poisson sample."""
         return NOISES[noise["kind"]].truncates and may_displace(noise, relation)
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """Of the sizes of one class of neighbours; what is moved is a hint."""
+        """Return what the sizes of one class of neighbours spend; the mass to move is a hint."""
         n = release["dataset_size"]
         low, high = aim.sizes.get(n, (1 if relation == "add-or-remove-one" else n, n))
         amount = rational(aim.moved.pop(0), 0) if aim.moved else Fraction(0)
@@ -146,7 +146,7 @@ def size_classes(releases: list[dict[str, Any]], relation: str, hints: dict[str,
 
 
 def ends_of(hints: dict[str, Any]) -> list[list[Any]]:
-    """Where ranges of sizes end: a list for each promise that has several, or that list itself where there is one."""
+    """Return the ends of ranges of sizes: a list for each promise with several, or this list itself if it is one."""
     if "sizes" not in hints:
         return []
     given = field(hints, "sizes", list)

@@ -1,4 +1,4 @@
-"""What a participation costs in a last iterate (11), with step sizes that change (25)."""
+"""Cost of a participation in a last iterate (11), with step sizes that change (25)."""
 
 from __future__ import annotations
 
