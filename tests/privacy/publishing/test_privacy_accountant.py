@@ -240,3 +240,21 @@ def test_values_out_of_their_domain_are_refused(value: float) -> None:
         accountant.account(delta=0.5)
     with pytest.raises(InvalidValue, match="relation"):
         CertifiedPrivacyAccountant("replace")
+
+
+def test_true_positive_rates_are_upper_bounds() -> None:
+    accountant = CertifiedPrivacyAccountant().compose(BOTH)
+    mechanism = dp.Gaussian(2) @ dp.Gaussian(4) ** 2
+    found = accountant.get_true_positive_rates([0.001, 0.1])
+    assert found.tolist() == [dp.true_positive_rate(mechanism, rate).upper for rate in ("0.001", "0.1")]
+    assert accountant.get_true_positive_rates(0.1) == found[1]
+    assert CertifiedPrivacyAccountant().get_true_positive_rates(0.25) == 0.25
+    assert CertifiedPrivacyAccountant().compose(dpa.NonPrivateDpEvent()).get_true_positive_rates(0.25) == 1
+    with pytest.raises(InvalidValue, match="from 0 to 1"):
+        accountant.get_true_positive_rates(1.5)
+
+
+def test_pure_events_have_an_epsilon_at_no_delta() -> None:
+    event = dpa.SelfComposedDpEvent(dpa.LaplaceDpEvent(4.0), 3)
+    assert CertifiedPrivacyAccountant().compose(event).get_epsilon(0) == 0.75
+    assert CertifiedPrivacyAccountant().compose(GAUSSIAN).get_epsilon(0) == math.inf

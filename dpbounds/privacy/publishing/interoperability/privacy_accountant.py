@@ -7,11 +7,15 @@ configurations of JAX-privacy's training (``accountant_fn=CertifiedPrivacyAccoun
 from __future__ import annotations
 
 import math
+import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpbounds.errors import MISSING, DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism, shown
-from dpbounds.expressions.exact import ExactLike, as_promised, brief, exact, positive_integer
+from dpbounds.expressions.exact import ExactLike, as_promised, brief, exact, positive_integer, to_float
+from dpbounds.privacy.accountants.attackers import true_positive_rate
 from dpbounds.privacy.accountants.certified import Account, account
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import ApproximateDP, Composed, Mechanism
@@ -32,7 +36,9 @@ except ModuleNotFoundError:
     ) from None
 
 if TYPE_CHECKING:
+    import numpy as np
     from dp_accounting import DpEvent, NeighboringRelation
+    from numpy.typing import NDArray
 
 _FARTHEST_EPSILON = 10**6  # at which δ is asked for any larger ε, infinity included: it does not rise
 
@@ -210,6 +216,32 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
         if endless and not any(_reveals(part.mechanism) for part in self._parts):
             return 0.0
         return self.account(epsilon=min(wanted, exact(_FARTHEST_EPSILON))).enclosure.upper if self._parts else 0.0
+
+    def get_true_positive_rates(self, false_positive_rates: float | Sequence[float]) -> float | NDArray[np.float64]:
+        """Return proven upper bounds of the true positive rate of any test, rounded up.
+
+        Args:
+            false_positive_rates: One false positive rate from 0 to 1, or several.
+
+        Returns:
+            A number for a number, else an array.
+
+        Raises:
+            InvalidValue: A rate is not allowed, or a black box was composed under another relation than
+                add-or-remove-one, and ``declared_relation`` was not given.
+            NotCertified: The proof did not close.
+        """
+        import numpy as np
+
+        alone = isinstance(false_positive_rates, numbers.Number)
+        rates = [probability(rate, "false_positive_rates") for rate in np.atleast_1d(false_positive_rates).tolist()]
+        mechanism = None if self._unprotected else self.composition
+        found = [1.0 if self._unprotected else to_float(self._best(mechanism, rate), "up") for rate in rates]
+        return found[0] if alone else np.array(found)
+
+    def _best(self, mechanism: Mechanism | None, rate: Fraction) -> Fraction:
+        """The largest true positive rate; that of guessing before the first release."""
+        return rate if mechanism is None else Fraction(true_positive_rate(mechanism, rate, self.relation).exact_upper)
 
 
 def _reveals(mechanism: Mechanism) -> bool:
