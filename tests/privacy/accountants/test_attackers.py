@@ -86,7 +86,9 @@ def test_one_poisson_sample_of_either_order(rate):
         leaving = phi(-mpmath.findroot(lambda x: mixed(x) - a, start))  # P mixed: accuses on small x
         joining = mixed(-quantile(a))  # Q mixed: accuses on large x
         sampled = dp.PoissonSampled(dp.Gaussian(1), "0.1")
-        assert holds(dp.trade_off(sampled, rate), min(leaving, joining))
+        found = dp.trade_off(sampled, rate)
+        assert holds(found, min(leaving, joining))
+        assert largest_true_positive_rate(sampled, Fraction(rate), Relation.ADD_OR_REMOVE_ONE) == 1 - found.exact_lower
         each = {found.name: found.product for found in neighbour_classes(sampled, Relation.ADD_OR_REMOVE_ONE).every()}
         for name, exactly in (("remove", leaving), ("add", joining)):
             lower, upper = map(m, _Curve(each[name]).at(Fraction(rate)))
