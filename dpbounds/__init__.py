@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         delta_curve as delta_curve,
         epsilon as epsilon,
     )
+    from dpbounds.privacy.accountants.gaussian_dp import gdp_parameter as gdp_parameter
     from dpbounds.privacy.accountants.groups import group_account as group_account
     from dpbounds.privacy.accountants.probable import (
         Probable as Probable,

@@ -344,6 +344,7 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "accountants.attackers.true_positive_rate": "accountants.attackers.largest_true_positive_rate, with a lower end",
     "accountants.attackers.reconstruction_risk": "accountants.attackers.true_positive_rate",
     "accountants.attackers.bayes_risk": "accountants.certified.delta",
+    "accountants.gaussian_dp.gdp_parameter": "accountants.certified.delta_curve, and the full batch of each class",
     "budgets.error_rates.calibrate_to_true_positive_rate": "a search by accountants.attackers.true_positive_rate",
     "budgets.pure.calibrated_purely": "a search by accountants.groups.group_account",
     "accountants.groups.group_products": "accountants.groups.group_account, before any number",
@@ -359,6 +360,7 @@ USERS = {  # modules that ask for classes; those of the command line ask only wh
     *(
         "accountants.attackers",
         "accountants.certified",
+        "accountants.gaussian_dp",
         "accountants.probable.sampled",
         "accountants.tuning",
         "budgets.calibration",

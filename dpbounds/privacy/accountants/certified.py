@@ -247,7 +247,7 @@ def delta_curve(
 def _accounted(mechanism: Mechanism, relation: Relation, questions: Sequence[Question]) -> list[Account]:
     with without_time_limit():
         plain = neighbour_classes(mechanism, relation)
-    if questions[0].target.is_pure:
+    if any(question.target.is_pure for question in questions):
         return [_accounted_purely(mechanism, relation, plain, question.target) for question in questions]
     with without_time_limit():
         classes = classes_with_gaussian_choices(plain)

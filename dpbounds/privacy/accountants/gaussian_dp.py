@@ -1,0 +1,154 @@
+"""The parameter μ of Gaussian differential privacy of a mechanism, over a stated range of error rates.
+
+μ-GDP says that no test is better than the best one between N(0, 1) and N(μ, 1) (Dong, Roth & Su 2022). A mechanism on
+samples keeps it for all tests only with the μ of the full batch: at tiny error rates a test sees runs that drew the
+record every time. So the answer is for tests with error rates that are not below a given one (``attackers.md``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from flint import arb
+
+from dpbounds.errors import NotCertified
+from dpbounds.expressions.enclosure import Enclosure, ball_end
+from dpbounds.expressions.exact import ExactLike, brief
+from dpbounds.expressions.working import working
+from dpbounds.privacy.accountants.attackers import trade_off
+from dpbounds.privacy.accountants.certified import delta_curve
+from dpbounds.privacy.domination.composition import neighbour_classes
+from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.pairs.losses import ball
+from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.values import open_unit
+
+METHOD = "Gaussian trade-off function below that of δ(ε)"
+_PRECISION = 256
+_PLACES = 96  # values of ε at first
+_NEARLY = tuple(Fraction(4, 1000 * 4**k) for k in range(4))  # relative: corners so near the worst one are refined
+
+
+def gdp_parameter(
+    mechanism: Mechanism,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+    *,
+    least_rate: ExactLike = "1e-6",
+) -> Enclosure:
+    """Enclose the smallest μ for which no test is better than μ-GDP allows, of those with error rates in a range.
+
+    Args:
+        mechanism: The mechanism.
+        relation: The neighbouring relation.
+        least_rate: The smallest false positive rate and the smallest false negative rate of the tests that count,
+            greater than 0 and less than 1/2.
+
+    Returns:
+        Certified bounds; publish the upper one, with ``least_rate``. The lower one is what an attack shows.
+
+    Raises:
+        InvalidValue: A value is not allowed.
+        UnsupportedMechanism: No dominating pair is proven for this mechanism under this relation.
+        NotCertified: Some test may have both error rates below ``least_rate``, or no method could prove an answer.
+
+    >>> from dpbounds.privacy.mechanisms import Gaussian
+    >>> gdp_parameter(Gaussian(2) ** 4).contains(1)
+    True
+    """
+    rate, neighbours = open_unit(least_rate, "least_rate"), as_relation(relation)
+    with working(_PRECISION):
+        farthest = math.ceil(ball_end(-ball(rate).log(), "up"))
+    known = _deltas(mechanism, [Fraction(farthest * k, _PLACES) for k in range(_PLACES + 1)], neighbours)
+    corners = _corners(known, rate)
+    for nearly in _NEARLY:
+        largest = max((_mu(a, b) for a, b, _ in corners), default=Fraction(0))
+        worst = [place for a, b, place in corners if _mu(a, b) >= largest * (1 - nearly)]
+        known |= _deltas(mechanism, _halves(known, worst), neighbours)
+        corners = _corners(known, rate)
+    if not corners:
+        raise NotCertified(
+            f"a test may have both error rates below {brief(rate)}, so that no μ follows; ask for a smaller least_rate"
+        )
+    upper, a = max((_mu(a, b), a) for a, b, _ in corners)
+    upper = min(upper, _of_full_batches(mechanism, neighbours) or upper)
+    attained = Fraction(trade_off(mechanism, a, neighbours).exact_upper)
+    lower = _mu(a, attained, down=True) if rate <= attained < 1 else Fraction(0)
+    return Enclosure(min(lower, upper), upper, METHOD, _PRECISION)
+
+
+def _deltas(mechanism: Mechanism, epsilons: Sequence[Fraction], relation: Relation) -> dict[Fraction, Fraction]:
+    found = delta_curve(mechanism, epsilons, relation)
+    return {epsilon: Fraction(ends.exact_upper) for epsilon, ends in zip(epsilons, found, strict=True)}
+
+
+def _lines(known: dict[Fraction, Fraction]) -> list[tuple[Fraction, arb, arb, arb]]:
+    """The lines b = 1 - δ - e^ε a of which each is the largest somewhere: ε, e^ε, 1 - δ, and the a where it begins.
+
+    A line that is dropped lowers the bound: any choice is sound.
+    """
+    kept: list[tuple[Fraction, arb, arb, arb]] = []
+    for epsilon in sorted(known):
+        slope, height = ball(epsilon).exp(), ball(1 - known[epsilon])
+        meets = arb(1)
+        while kept:
+            _, before, level, begins = kept[-1]
+            meets = (height - level) / (slope - before)
+            if meets < begins or len(kept) == 1:  # the line at ε = 0 leads to the other half, which is symmetric
+                break
+            kept.pop()
+        kept.append((epsilon, slope, height, meets))
+    return kept
+
+
+def _corners(known: dict[Fraction, Fraction], rate: Fraction) -> list[tuple[Fraction, Fraction, Fraction]]:
+    """The corners (a, b) of the largest of the lines, both at least a rate, b rounded down, each with the line's ε.
+
+    Between two corners the line lies above a convex function that lies below it at both: no other a has to be asked.
+    """
+    corners = []
+    with working(_PRECISION):
+        lines = _lines(known)
+        for index, (epsilon, slope, height, _) in enumerate(lines):
+            ends = lines[index + 1][3] if index + 1 < len(lines) else arb(0)  # where the next, steeper line begins
+            a = max(rate, ball_end(ends, "down"))
+            b = ball_end(height - slope * ball(a), "down")
+            if b < rate:
+                return []
+            corners.append((a, b, epsilon))
+            if a == rate:
+                break
+    return corners
+
+
+def _mu(a: Fraction, b: Fraction, *, down: bool = False) -> Fraction:
+    """Φ^-1(1 - a) - Φ^-1(b), for which G_μ(a) = b."""
+    with working(_PRECISION):
+        found = arb(2).sqrt() * ((2 * ball(a)).erfcinv() + (2 * ball(b)).erfcinv())
+        return max(Fraction(0), ball_end(found, "down" if down else "up"))
+
+
+def _halves(known: dict[Fraction, Fraction], places: Sequence[Fraction]) -> list[Fraction]:
+    """The middles of the gaps beside some of the known ε."""
+    ordered = sorted(known)
+    index = {epsilon: k for k, epsilon in enumerate(ordered)}
+    found = set()
+    for place in places:
+        k = index[place]
+        for first, second in ((k - 1, k), (k, k + 1), (k + 1, k + 2)):
+            if first >= 0 and second < len(ordered):
+                found.add((ordered[first] + ordered[second]) / 2)
+    return sorted(found)
+
+
+def _of_full_batches(mechanism: Mechanism, relation: Relation) -> Fraction | None:
+    """The μ that holds for all tests, where every pair has a shift of Gaussians that spends no less."""
+    largest = Fraction(0)
+    for each in neighbour_classes(mechanism, relation).every():
+        shifts = [(pair.dominating_shift, count) for pair, count in each.product]
+        if any(shift is None for shift, _ in shifts):
+            return None
+        largest = max(largest, sum((shift * count for shift, count in shifts if shift is not None), Fraction(0)))
+    with working(_PRECISION):
+        return ball_end(ball(largest).sqrt(), "up")
