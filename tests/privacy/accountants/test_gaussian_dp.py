@@ -101,3 +101,9 @@ def test_without_protection_no_parameter_follows():
 
 def test_no_epsilons_have_no_deltas():
     assert delta_curve(dp.Gaussian(1), []) == ()
+
+
+@pytest.mark.seconds
+def test_a_shift_of_one_part_bounds_nothing():
+    found = dp.gdp_parameter(dp.Gaussian(1) @ dp.PureDP(1, relation=ADD), least_rate="1e-2")
+    assert found.exact_lower > 1
