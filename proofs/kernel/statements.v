@@ -78,6 +78,10 @@ Definition Draws_revealed : Prop :=
 Definition Reversal : Prop := forall (T : finType) (P Q : T -> R) (a : R),
   distribution P -> distribution Q -> 0 < a -> H a P Q = 1 - a + a * H a^-1 Q P.
 
+(* pairs/pairs.md, section 1. Symmetrising: a bound at 1/a in the other order is a bound at a in this order. *)
+Definition Mirrored : Prop := forall (T : finType) (P Q : T -> R) (a d : R),
+  distribution P -> distribution Q -> 0 < a -> H a^-1 Q P <= d -> H a P Q <= 1 - a + a * d.
+
 (* pairs/pairs.md, section 1. So a pair that dominates in one order dominates, swapped, in the other. *)
 Definition Swapped : Prop := forall (T U : finType) (P Q : T -> R) (A B : U -> R),
   distribution P -> distribution Q -> distribution A -> distribution B -> dominates P Q A B -> dominates Q P B A.
@@ -144,6 +148,14 @@ Definition Adaptive_composition : Prop :=
   (forall m h, dominates (P m h) (Q m h) (A m) (B m)) ->
   dominates (run P n) (run Q n) (run (fixed A) n) (run (fixed B) n).
 
+(* pairs/pairs.md, section 2. Every threshold counts: a pair (A, B) may have the larger profile at every a >= 1, and yet
+   two independent copies of it a smaller one than two of (P, Q), at 47/20. *)
+Definition Every_threshold_counts : Prop := exists (P Q A B : bool -> R),
+  [/\ distribution P, distribution Q, distribution A & distribution B] /\
+  (forall a, 1 <= a -> H a P Q <= H a A B) /\
+  let twice (S : bool -> R) (z : bool * bool) := S z.1 * S z.2 in
+  H (47%:R / 20%:R) (twice A) (twice B) < H (47%:R / 20%:R) (twice P) (twice Q).
+
 (** * Samples *)
 
 (* Records are the elements of a finite type I, and a dataset D is a set of them. A mechanism M gives, for each set S of
@@ -191,6 +203,20 @@ Definition Poisson_added : Prop :=
   0 <= q -> q <= 1 -> x \notin D -> (forall S, distribution (M S)) -> distribution A -> distribution B ->
   (forall S : {set I}, S \subset D -> dominates (M (x |: S)) (M S) A B) ->
   dominates (poisson q M D) (poisson q M (x |: D)) B (blend q A B).
+
+(* mechanisms/schemes/sampling.md, section 3. A whole run: in each of n steps, M looks at the outputs before, and runs
+   on a fresh Poisson sample, with a rate of that step. *)
+Definition Poisson_run : Prop :=
+  forall (I : finType) (T U : nat -> finType) (q : nat -> R) (M : forall n, history T n -> {set I} -> T n -> R)
+         (A B : forall n, U n -> R) (D : {set I}) (x : I) (n : nat),
+  (forall m, 0 <= q m) -> (forall m, q m <= 1) -> x \notin D -> (forall m h S, distribution (M m h S)) ->
+  (forall m, distribution (A m)) -> (forall m, distribution (B m)) ->
+  (forall m h (S : {set I}), S \subset D -> dominates (M m h (x |: S)) (M m h S) (A m) (B m)) ->
+  let with_x : steps T := fun m h => poisson (q m) (M m h) (x |: D) in
+  let without_x : steps T := fun m h => poisson (q m) (M m h) D in
+  let blends m := blend (q m) (A m) (B m) in
+  dominates (run with_x n) (run without_x n) (run (fixed blends) n) (run (fixed B) n) /\
+  dominates (run without_x n) (run with_x n) (run (fixed B) n) (run (fixed blends) n).
 
 (* mechanisms/schemes/sampling.md, section 4. A Poisson sample where x is replaced by x', for a >= 1. h1 bounds what a
    further record costs M at a', h2 what a replaced record costs. *)
