@@ -6,9 +6,15 @@
 
    How to read it. R is any ordered field, such as the rational or the real numbers. A type T or U is a finite set of
    outcomes. `P : T -> R` gives a number P x to each outcome x. `\sum_x P x` is the sum over all outcomes, and
-   `\sum_(x | E x) P x` over those with the property E. `%:R` turns a natural number into an element of R, `x ^+ n` is
-   a power, `m.+1` is m + 1, `fun x => ...` the function that maps x to ..., and `/\` means "and".
-   In every claim "forall" comes first, then hypotheses, each followed by `->`, and last what is claimed. *)
+   `\sum_(x | E x) P x` over those with the property E. In every claim "forall" comes first, then hypotheses, each
+   followed by `->`, and last what is claimed.
+
+     n%:R         the natural number n as an element of R       x ^+ n      a power
+     m.+1         m + 1                                         x^-1        1/x, and 0 for x = 0
+     (...)%N      is about natural numbers                      'I_m        the natural numbers less than m
+     h.1, h.2     the parts of the pair h                       fun x => y  the function that maps x to y
+     U1 + U2      the outcomes inl u of U1, and inr u of U2     A /\ B      A and B (also [/\ A, B & C])
+     option T     the outcomes Some x of T, and None *)
 From mathcomp Require Import all_ssreflect all_algebra.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
@@ -59,8 +65,8 @@ Definition Shape_of_profiles : Prop := forall (T : finType) (P Q : T -> R), dist
   (forall a b t, 0 <= t -> t <= 1 ->
      H ((1 - t) * a + t * b) P Q <= (1 - t) * H a P Q + t * H b P Q).
 
-(* pairs/pairs.md, section 1. Data processing: a randomised function of the output does not make it easier to tell P
-   from Q. *)
+(* pairs/pairs.md, section 1. Data processing: a randomised function of the output does not make P and Q easier
+   to distinguish. *)
 Definition Data_processing : Prop := forall (T U : finType) (K : T -> U -> R) (P Q : T -> R),
   (forall x, distribution (K x)) -> dominates (push K P) (push K Q) P Q.
 
@@ -159,8 +165,8 @@ Definition Every_threshold_counts : Prop := exists (P Q A B : bool -> R),
 (** * Samples *)
 
 (* Records are the elements of a finite type I, and a dataset D is a set of them. A mechanism M gives, for each set S of
-   records that it may be run on, the distribution of its output. `x |: D` is D with the record x, `S :\ j` is S without
-   the record j, `#|S|` the number of records of S, and 'C(n, k) a binomial coefficient. *)
+   records that it may be run on, the distribution of its output. `x |: D` is D with the record x, `x \notin D` says
+   that D lacks x, `#|S|` is the number of records of S, and 'C(n, k) a binomial coefficient. *)
 
 (* The probability that independent coins, which show heads with probability q, draw exactly S from D; and the output
    of M on that Poisson sample. *)
