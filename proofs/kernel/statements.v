@@ -503,6 +503,20 @@ Definition Ten_responses : Prop := forall (T : nat -> finType) (P Q : steps T), 
   forall E : pred (history T 10),
   \sum_(x | E x) run P 10 x <= 9%:R * (\sum_(x | E x) run Q 10 x) + 745%:R / 1000%:R.
 
+(* routes/lattice/proof.md, section 8. Another one, with samples: in each of ten adaptive steps, M runs on a fresh
+   Poisson sample of rate 1/2, and is log 3-differentially private for adding or removing x. Let P be the run with x,
+   and Q without. Then P(E) <= 4 Q(E) + 311/1000 and Q(E) <= 4 P(E) + 307/1000 for every event E. *)
+Definition Ten_sampled_responses : Prop :=
+  forall (I : finType) (T : nat -> finType) (M : forall n, history T n -> {set I} -> T n -> R) (D : {set I}) (x : I),
+  x \notin D -> (forall m h S, distribution (M m h S)) ->
+  (forall m h (S : {set I}) y, S \subset D -> M m h (x |: S) y <= 3%:R * M m h S y) ->
+  (forall m h (S : {set I}) y, S \subset D -> M m h S y <= 3%:R * M m h (x |: S) y) ->
+  let with_x : steps T := fun m h => poisson (1 / 2%:R) (M m h) (x |: D) in
+  let without_x : steps T := fun m h => poisson (1 / 2%:R) (M m h) D in
+  forall E : pred (history T 10),
+  \sum_(y | E y) run with_x 10 y <= 4%:R * (\sum_(y | E y) run without_x 10 y) + 311%:R / 1000%:R /\
+  \sum_(y | E y) run without_x 10 y <= 4%:R * (\sum_(y | E y) run with_x 10 y) + 307%:R / 1000%:R.
+
 End Kernel.
 Arguments run {R T} P n h.
 
