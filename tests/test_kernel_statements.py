@@ -13,7 +13,7 @@ from tests.documentation.pages import ROOT
 DERIVATIONS = ROOT / "dpbounds" / "privacy"
 CLAIMS = build.claims()
 FILES = [build.STATEMENTS, *build.PROOFS]
-MENTION = re.compile(r"Checked by Coq for finitely many outcomes \(`docs/kernel\.md`\):([^.∎]*)", re.IGNORECASE)
+MENTION = re.compile(r"Checked by Coq(?: for finitely many outcomes)? \(`docs/kernel\.md`\):([^.∎]*)", re.IGNORECASE)
 
 
 def section(page, number):

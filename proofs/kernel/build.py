@@ -3,7 +3,7 @@
 From the root of the project, with Coq 8.16 and mathcomp 1.15 (Debian 12: coq, libcoq-mathcomp-algebra,
 libcoq-mathcomp-algebra-tactics)::
 
-    python3 proofs/kernel/build.py              everything, about three minutes on one core
+    python3 proofs/kernel/build.py              everything, a few minutes on one core
     python3 proofs/kernel/build.py NAME ...     the files, and the controls of these theorems
 
 The files are copied first, so that nothing is written beside them. The build fails if

@@ -1,6 +1,6 @@
 (* A certificate: Coq composes ten steps in integers, and concludes for every event. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From kernel Require Import statements profiles composition lattice.
+From kernel Require Import statements profiles composition sampling lattice.
 From Coq Require Import NArith.
 From mathcomp Require Import ring.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
@@ -114,9 +114,60 @@ by rewrite le_eqVlt mulrCA mulrA eqxx.
 Qed.
 End Values.
 
-(* Randomised response that tells the truth with probability 3/4: level 0 has the ratio Q/P = 3, level 1 has 1/3. *)
-Definition responses : seq N := [:: 1; 3]%num.
+(* A pair of two levels: masses c0/D and c1/D under P, ratios g and g z. *)
+Section TwoLevels.
+Variables (R : realFieldType) (c0 c1 D an ad gn gd zn zd : N).
+Notation val := (val R).
+Let c := [:: c0; c1].
+Let g : R := val gn / val gd.
+Let z : R := val zn / val zd.
+Definition two_P (t : nat) (o : levels (fun=> 2%N) t) : R :=
+  if (o : option 'I_2) is Some i then val (nth 0%num c i) / val D else 0.
+Definition two_Q (t : nat) (o : levels (fun=> 2%N) t) : R :=
+  if (o : option 'I_2) is Some i then val (nth 0%num c i) / val D * (g * z ^+ i) else 0.
+Hypotheses (P1 : val c0 / val D + val c1 / val D = 1)
+  (Q1 : val c0 / val D * g + val c1 / val D * (g * z) = 1).
+Lemma two_P_distribution t : distribution (@two_P t).
+Proof.
+split=> [[i|] //=|]; first by rewrite divr_ge0 ?val_ge0.
+by rewrite big_option !big_ord_recl big_ord0 /= add0r addr0.
+Qed.
+Lemma two_Q_distribution t : distribution (@two_Q t).
+Proof.
+split=> [[i|] //=|]; first by rewrite !mulr_ge0 ?exprn_ge0 ?mulr_ge0 ?invr_ge0 ?val_ge0.
+by rewrite big_option !big_ord_recl big_ord0 /= add0r addr0 expr0 expr1 mulr1.
+Qed.
 
+(* Steps that it dominates, and what is computed of them. *)
+Lemma two_levels_private (T : nat -> finType) (P Q : steps R T) n dn dd :
+  at_most n (convolved c n) D an ad gn gd zn zd dn dd -> distributions P -> distributions Q ->
+  (forall k h, dominates (P k h) (Q k h) (@two_P k) (@two_Q k)) ->
+  forall E : pred (history T n),
+  \sum_(x | E x) run P n x <= val an / val ad * (\sum_(x | E x) run Q n x) + val dn / val dd.
+Proof.
+move=> computed lP lQ dom; have a0 : 0 <= val an / val ad by rewrite divr_ge0 ?val_ge0.
+have run_dom : dominates (run P n) (run Q n) (run (fixed two_P) n) (run (fixed two_Q) n).
+  by apply: adaptive_composition => //; [exact: two_P_distribution | exact: two_Q_distribution].
+apply: (dominated_is_private run_dom a0).
+pose p (t : nat) : {poly R} := (val D)^-1 *: poly_of R c.
+have p0 t i : 0 <= (p t)`_i by rewrite coefZ mulr_ge0 ?invr_ge0 ?val_ge0 ?poly_of_ge0.
+have p_at t (i : 'I_2) : @two_P t (Some i) <= (p t)`_i.
+  by rewrite coefZ coef_Poly (nth_map 0%num) ?ltn_ord // mulrC.
+have q_at t (i : 'I_2) : @two_P t (Some i) * (g * z ^+ i) <= @two_Q t (Some i) by [].
+have rest t : @two_P t None <= 0 by [].
+have [g0 z0] : 0 <= g /\ 0 <= z by rewrite !divr_ge0 ?val_ge0.
+have := @upper_measure R (fun=> 2%N) two_P two_Q p (fun=> g) (fun=> 0) z (val an / val ad) n
+  two_P_distribution two_Q_distribution z0 (fun=> g0) a0 p0 p_at q_at rest.
+rewrite big1_eq addr0 => /le_trans; apply.
+have D0 : 0 < val D by case/and5P: computed => _ _ _ _ /andP [/(val_gt0 R)].
+move: computed => /(at_most_sound R); rewrite poly_convolved => le.
+rewrite !prodr_const card_ord exprZn -mul_polyC /lattice_profile.
+rewrite -/(average _ (fun j => pos (1 - val an / val ad * (g ^+ n * z ^+ j)))) averageZ.
+by rewrite exprVn mulrC ler_pdivr_mulr ?exprn_gt0.
+Qed.
+End TwoLevels.
+
+(* Randomised response that tells the truth with probability 3/4: level 0 has the ratio Q/P = 3, level 1 has 1/3. *)
 Section Responses.
 Variable R : realFieldType.
 Notation val := (val R).
@@ -169,50 +220,104 @@ apply: (dominates_eq (P' := response_P (t := t)) (Q' := response_Q (t := t)) e _
 by rewrite e; case: o => [i|] //=; rewrite mulr0.
 Qed.
 
-Definition responded (t : nat) : {poly R} := 4%:R^-1 *: poly_of R responses.
-Lemma responded_coef t (i : 'I_2) : (responded t)`_i = mass i.
+(* The same pair, with masses and ratios as fractions of integers. *)
+Lemma responses_are t : @response_P t =1 @two_P R 1 3 4 t /\ @response_Q t =1 @two_Q R 1 3 4 3 1 1 9 t.
 Proof.
-rewrite /responded coefZ coef_Poly; case: i => [[|[|//]] h].
-  by rewrite -[LHS]/(4%:R^-1 * val 1) v1 mulr1.
-by rewrite -[LHS]/(4%:R^-1 * val 3) v3 mulrC.
+split=> -[[[|[|//]] i]|] //.
+- by rewrite -[RHS]/(1 / 4%:R) div1r.
+- by rewrite -[RHS]/(1 / 4%:R * (3%:R / 1 * (1 / 9%:R) ^+ 0)) !div1r divr1.
+- by rewrite -[RHS]/(3%:R / 4%:R * (3%:R / 1 * (1 / 9%:R) ^+ 1)) div1r divr1.
 Qed.
-Lemma responded_ge0 t i : 0 <= (responded t)`_i.
-Proof. by rewrite coefZ mulr_ge0 ?invr_ge0 ?ler0n ?poly_of_ge0. Qed.
-
-(* For any number n of steps, and a = 9. *)
-Lemma responses_profile n dn dd : at_most n (convolved responses n) 4 9 1 3 1 1 9 dn dd ->
-  lattice_profile 9%:R (\prod_(t < n) 3%:R) 9%:R^-1 (\prod_(t < n) responded t) <= val dn / val dd.
-Proof.
-move=> /(at_most_sound R); rewrite poly_convolved v1 v3 v4 v9 !divr1 mul1r => le.
-rewrite !prodr_const card_ord /responded exprZn -mul_polyC /lattice_profile.
-rewrite -/(average _ (fun j => pos (1 - 9%:R * (3%:R ^+ n * 9%:R^-1 ^+ j)))) averageZ.
-have D0 : 0 < 4%:R ^+ n :> R by rewrite exprn_gt0 // ltr0n.
-by rewrite exprVn mulrC ler_pdivr_mulr.
-Qed.
-Lemma responses_private n dn dd : at_most n (convolved responses n) 4 9 1 3 1 1 9 dn dd ->
+Lemma responses_private n dn dd : at_most n (convolved [:: 1; 3]%num n) 4 9 1 3 1 1 9 dn dd ->
   forall (T : nat -> finType) (P Q : steps R T), distributions P -> distributions Q ->
   (forall k h x, P k h x <= 3%:R * Q k h x) -> (forall k h x, Q k h x <= 3%:R * P k h x) ->
   forall E : pred (history T n),
   \sum_(x | E x) run P n x <= 9%:R * (\sum_(x | E x) run Q n x) + val dn / val dd.
 Proof.
-move=> /responses_profile le T P Q lP lQ PQ QP.
-have nine : (0 : R) <= 9%:R := ler0n R 9.
-have dom : dominates (run P n) (run Q n) (run (fixed response_P) n) (run (fixed response_Q) n).
-  apply: adaptive_composition => //; [exact: P_law | exact: Q_law |].
-  by move=> k h; apply: pure_dominated.
-apply: (dominated_is_private dom nine); apply: le_trans le.
-have z0 : (0 : R) <= 9%:R^-1 by rewrite invr_ge0.
-have p_up t (i : 'I_2) : @response_P t (Some i) <= (responded t)`_i by rewrite responded_coef.
-have q_up t (i : 'I_2) : @response_P t (Some i) * (3%:R * 9%:R^-1 ^+ i) <= @response_Q t (Some i) by [].
-have rest t : @response_P t None <= 0 by [].
-have := @upper_measure R (fun=> 2%N) response_P response_Q responded (fun=> 3%:R) (fun=> 0) 9%:R^-1 9%:R n
-  P_law Q_law z0 (fun=> ler0n R 3) nine responded_ge0 p_up q_up rest.
-by rewrite big1_eq addr0.
+move=> computed T P Q lP lQ PQ QP; rewrite -[9%:R]divr1 -v9 -v1.
+apply: (two_levels_private _ _ computed) => // [||k h].
+- by rewrite v1 v3 v4; field.
+- by rewrite v1 v3 v4 v9; field.
+apply: dominates_trans (pure_dominated k (lP k h) (lQ k h) (PQ k h) (QP k h)) _ => a _.
+rewrite le_eqVlt; apply/orP; left; apply/eqP; exact: (H_eq a (responses_are k).1 (responses_are k).2).
 Qed.
+
+(* On a Poisson sample of rate 1/2: in the order with x first, and in the other. *)
+Lemma v2 : val 2 = 2%:R. Proof. by []. Qed.
+Let n2 : (2%:R : R) != 0. Proof. by rewrite pnatr_eq0. Qed.
+Let n4 : (4%:R : R) != 0. Proof. by rewrite pnatr_eq0. Qed.
+Let half := 1 / 2%:R : R.
+Lemma half_bounds : 0 <= half /\ half <= 1.
+Proof. by rewrite /half div1r invr_ge0 ler0n invf_le1 ?ltr0n // ler1n. Qed.
+Lemma with_are t : blend half (@response_P t) (@response_Q t) =1 @two_P R 1 1 2 t /\
+  @response_Q t =1 @two_Q R 1 1 2 3 2 1 3 t.
+Proof.
+split=> -[[[|[|//]] i]|]; rewrite /blend /half //= /mass /ratio /=.
+- by rewrite -[RHS]/(1 / 2%:R) ?expr0; field.
+- by rewrite -[RHS]/(1 / 2%:R) ?expr1; field.
+- by rewrite !mulr0 addr0.
+- by rewrite -[RHS]/(1 / 2%:R * (3%:R / 2%:R * (1 / 3%:R) ^+ 0)) ?expr0; field.
+- by rewrite -[RHS]/(1 / 2%:R * (3%:R / 2%:R * (1 / 3%:R) ^+ 1)) ?expr1; field.
+Qed.
+Lemma without_are t : @response_Q t =1 @two_P R 3 1 4 t /\
+  blend half (@response_P t) (@response_Q t) =1 @two_Q R 3 1 4 2 3 3 1 t.
+Proof.
+split=> -[[[|[|//]] i]|]; rewrite /blend /half //= /mass /ratio /=.
+- by rewrite -[RHS]/(3%:R / 4%:R) ?expr0; field.
+- by rewrite -[RHS]/(1 / 4%:R) ?expr1; field.
+- by rewrite -[RHS]/(3%:R / 4%:R * (2%:R / 3%:R * (3%:R / 1) ^+ 0)) ?expr0; field.
+- by rewrite -[RHS]/(1 / 4%:R * (2%:R / 3%:R * (3%:R / 1) ^+ 1)) ?expr1; field.
+- by rewrite !mulr0 addr0.
+Qed.
+
+Section Sampled.
+Variables (I : finType) (T : nat -> finType) (M : forall n, history T n -> {set I} -> T n -> R) (D : {set I}) (x : I).
+Hypotheses (xD : x \notin D) (lM : forall m h S, distribution (@M m h S)).
+Hypothesis MxM : forall m h (S : {set I}) y, S \subset D -> @M m h (x |: S) y <= 3%:R * @M m h S y.
+Hypothesis MMx : forall m h (S : {set I}) y, S \subset D -> @M m h S y <= 3%:R * @M m h (x |: S) y.
+Let with_x : steps R T := fun m h => poisson half (@M m h) (x |: D).
+Let without_x : steps R T := fun m h => poisson half (@M m h) D.
+Lemma sampled_distributions : distributions with_x /\ distributions without_x.
+Proof. by have [h0 h1] := half_bounds; split=> m h; apply: poisson_law. Qed.
+Lemma base m h (S : {set I}) : S \subset D ->
+  dominates (@M m h (x |: S)) (@M m h S) (@response_P m) (@response_Q m).
+Proof. by move=> sub; apply: pure_dominated => // y; [exact: MxM | exact: MMx]. Qed.
+Lemma sampled_with n dn dd : at_most n (convolved [:: 1; 1]%num n) 2 4 1 3 2 1 3 dn dd ->
+  forall E : pred (history T n),
+  \sum_(y | E y) run with_x n y <= 4%:R * (\sum_(y | E y) run without_x n y) + val dn / val dd.
+Proof.
+move=> computed; have [h0 h1] := half_bounds; have [lw lwo] := sampled_distributions.
+rewrite -[4%:R]divr1 -v4 -v1; apply: (two_levels_private _ _ computed) => // [||k h].
+- by rewrite v1 v2; field.
+- by rewrite v1 v2 v3; field.
+apply: dominates_eq (frefl _) (frefl _) (fun o => esym ((with_are k).1 o)) (fun o => esym ((with_are k).2 o)) _.
+by apply: poisson_removed => //; [exact: P_law | exact: Q_law | exact: base].
+Qed.
+Lemma sampled_without n dn dd : at_most n (convolved [:: 3; 1]%num n) 4 4 1 2 3 3 1 dn dd ->
+  forall E : pred (history T n),
+  \sum_(y | E y) run without_x n y <= 4%:R * (\sum_(y | E y) run with_x n y) + val dn / val dd.
+Proof.
+move=> computed; have [h0 h1] := half_bounds; have [lw lwo] := sampled_distributions.
+rewrite -[4%:R]divr1 -v4 -v1; apply: (two_levels_private _ _ computed) => // [||k h].
+- by rewrite v1 v3 v4; field.
+- by rewrite v1 v2 v3 v4; field.
+apply: dominates_eq (frefl _) (frefl _) (fun o => esym ((without_are k).1 o)) (fun o => esym ((without_are k).2 o)) _.
+by apply: poisson_added => //; [exact: P_law | exact: Q_law | exact: base].
+Qed.
+End Sampled.
 End Responses.
 
 Theorem ten_responses (R : realFieldType) : Ten_responses R.
 Proof.
-have computed : at_most 10 (convolved responses 10) 4 9 1 3 1 1 9 745 1000 by vm_cast_no_check (erefl true).
+have computed : at_most 10 (convolved [:: 1; 3]%num 10) 4 9 1 3 1 1 9 745 1000 by vm_cast_no_check (erefl true).
 exact (@responses_private R 10 745 1000 computed).
+Qed.
+
+Theorem ten_sampled_responses (R : realFieldType) : Ten_sampled_responses R.
+Proof.
+move=> I T M D x xD lM MxM MMx with_x without_x E.
+have first : at_most 10 (convolved [:: 1; 1]%num 10) 2 4 1 3 2 1 3 311 1000 by vm_cast_no_check (erefl true).
+have second : at_most 10 (convolved [:: 3; 1]%num 10) 4 4 1 2 3 3 1 307 1000 by vm_cast_no_check (erefl true).
+split; first exact (@sampled_with R I T M D x xD lM MxM MMx 10 311 1000 first E).
+exact (@sampled_without R I T M D x xD lM MxM MMx 10 307 1000 second E).
 Qed.

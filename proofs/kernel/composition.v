@@ -1,5 +1,6 @@
 (* Adaptive composition of any number of steps. *)
 From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import ring.
 From kernel Require Import statements profiles.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
@@ -66,4 +67,54 @@ apply: (@two_steps _ _ _ _ _ _ (@P n) (@Q n) _ _ (@A n) (@B n)) => //.
 - exact: (run_law n (fixed_laws lA)).
 - exact: (run_law n (fixed_laws lB)).
 Qed.
+
+(* Randomised response that tells the truth with probability 9/10, on a Poisson sample of rate 3/4. *)
+Section Thresholds.
+Let n (k : nat) : R := k%:R / 10%:R.
+Let two (x y : nat) (b : bool) : R := if b then n x else n y.
+Let ten : (10%:R : R) != 0. Proof. by rewrite pnatr_eq0. Qed.
+Let twenty : (20%:R : R) != 0. Proof. by rewrite pnatr_eq0. Qed.
+Lemma two_distribution x y : (x + y = 10)%N -> distribution (two x y).
+Proof.
+move=> e; split=> [b|]; first by rewrite /two; case: b; rewrite divr_ge0 ?ler0n.
+by rewrite big_bool /= -mulrDl -natrD e divff.
+Qed.
+Lemma two_H a x y x' y' :
+  H a (two x y) (two x' y') = (pos (x%:R - a * x'%:R) + pos (y%:R - a * y'%:R)) / 10%:R.
+Proof.
+have ten0 : 0 <= (10%:R : R)^-1 by rewrite invr_ge0 ler0n.
+rewrite /H big_bool /= mulrDl ![_ / 10%:R]mulrC -!posM // /n.
+by congr (pos _ + pos _); ring.
+Qed.
+Lemma pos_nat (x y : nat) : pos (x%:R - y%:R) = (x - y)%:R :> R.
+Proof.
+have [yx|/ltnW xy] := leqP y x; first by rewrite -natrB // pos_id ?ler0n.
+by rewrite pos_0 ?subr_le0 ?ler_nat // (eqP xy).
+Qed.
+Theorem every_threshold_counts : Every_threshold_counts R.
+Proof.
+exists (two 1 9), (two 7 3), (two 7 3), (two 1 9).
+split; first by split; apply: two_distribution.
+split=> [a a1|].
+  rewrite !two_H ler_pmul2r ?invr_gt0 ?ltr0n //.
+  have p1 : pos (1%:R - a * 7%:R) = 0.
+    by rewrite pos_0 // subr_le0; apply: (le_trans a1); rewrite ler_pemulr ?ler1n // (le_trans ler01 a1).
+  rewrite p1 add0r; apply: pos_le; last by rewrite addr_ge0 ?pos_ge0.
+  apply: (@le_trans _ _ (7%:R - a * 1%:R)); last by rewrite ler_paddr ?pos_ge0 ?pos_ge.
+  rewrite -subr_ge0 (_ : 7%:R - a * 1%:R - _ = 2%:R * (a - 1)); last by rewrite mulr1n mulr1; ring.
+  by rewrite mulr_ge0 ?ler0n ?subr_ge0.
+set twice := fun (S : bool -> R) (z : bool * bool) => S z.1 * S z.2.
+have sum4 (F : bool * bool -> R) : \sum_z F z = F (true, true) + F (true, false) + (F (false, true) + F (false, false)).
+  rewrite (eq_bigr (fun z => F (z.1, z.2))) => [|[] //].
+  by rewrite -(pair_bigA _ (fun x y => F (x, y))) /= !big_bool.
+pose t : R := 10%:R^-1 * 20%:R^-1 * 10%:R^-1.
+have t0 : 0 < t by rewrite !mulr_gt0 ?invr_gt0 ?ltr0n.
+have scaled x y x' y' (b c : bool) : twice (two x y) (b, c) - 47%:R / 20%:R * twice (two x' y') (b, c) =
+    t * ((20 * ((if b then x else y) * (if c then x else y)))%:R
+       - (47 * ((if b then x' else y') * (if c then x' else y')))%:R).
+  by rewrite /twice /two /n /t !natrM; case: b; case: c => /=; field; rewrite ?ten ?twenty.
+rewrite /H !sum4 !scaled /= !posM ?(ltW t0) // -!mulrDr ltr_pmul2l //.
+by rewrite !pos_nat -!natrD ltr_nat.
+Qed.
+End Thresholds.
 End Composition.

@@ -125,6 +125,8 @@ move=> T P Q a [_ p1] [_ q1] h.
 rewrite -p1 -[X in _ - X]mulr1 -q1 !mulr_sumr -sumrB -big_split /=; apply: eq_bigr => x _.
 by rewrite posN opprB -posM ?ltW // mulrBr mulVKf // gt_eqF.
 Qed.
+Theorem mirrored : Mirrored R.
+Proof. by move=> T P Q a d lP lQ a0 le; rewrite (reversal lP lQ a0) ler_add2l ler_pmul2l. Qed.
 Theorem swapped : Swapped R.
 Proof.
 move=> T U P Q A B lP lQ lA lB dom a; rewrite le_eqVlt => /orP [/eqP <-|h].

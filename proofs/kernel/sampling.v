@@ -1,7 +1,7 @@
 (* Poisson samples and batches of a fixed size. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
-From kernel Require Import statements profiles.
+From kernel Require Import statements profiles composition.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -183,6 +183,16 @@ Proof.
 move=> I T U q M A B D x q0 q1 xD lM lA lB dom.
 apply: swapped => //; try exact: poisson_law; try exact: blend_law.
 exact: poisson_removed.
+Qed.
+Theorem poisson_run : Poisson_run R.
+Proof.
+move=> I T U q M A B D x n q0 q1 xD lM lA lB dom with_x without_x blends.
+have lwith : distributions with_x by move=> m h; exact: poisson_law.
+have lwithout : distributions without_x by move=> m h; exact: poisson_law.
+have lblends m : distribution (blends m) by exact: blend_law.
+split; apply: adaptive_composition => // m h.
+  by apply: poisson_removed => // S sub; exact: dom.
+by apply: poisson_added => // S sub; exact: dom.
 Qed.
 Theorem poisson_replaced : Poisson_replaced R.
 Proof.

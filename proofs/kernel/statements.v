@@ -6,9 +6,15 @@
 
    How to read it. R is any ordered field, such as the rational or the real numbers. A type T or U is a finite set of
    outcomes. `P : T -> R` gives a number P x to each outcome x. `\sum_x P x` is the sum over all outcomes, and
-   `\sum_(x | E x) P x` over those with the property E. `%:R` turns a natural number into an element of R, `x ^+ n` is
-   a power, `m.+1` is m + 1, `fun x => ...` the function that maps x to ..., and `/\` means "and".
-   In every claim "forall" comes first, then hypotheses, each followed by `->`, and last what is claimed. *)
+   `\sum_(x | E x) P x` over those with the property E. In every claim "forall" comes first, then hypotheses, each
+   followed by `->`, and last what is claimed.
+
+     n%:R         the natural number n as an element of R       x ^+ n      a power
+     m.+1         m + 1                                         x^-1        1/x, and 0 for x = 0
+     (...)%N      is about natural numbers                      'I_m        the natural numbers less than m
+     h.1, h.2     the parts of the pair h                       fun x => y  the function that maps x to y
+     U1 + U2      the outcomes inl u of U1, and inr u of U2     A /\ B      A and B (also [/\ A, B & C])
+     option T     the outcomes Some x of T, and None *)
 From mathcomp Require Import all_ssreflect all_algebra.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
@@ -59,8 +65,8 @@ Definition Shape_of_profiles : Prop := forall (T : finType) (P Q : T -> R), dist
   (forall a b t, 0 <= t -> t <= 1 ->
      H ((1 - t) * a + t * b) P Q <= (1 - t) * H a P Q + t * H b P Q).
 
-(* pairs/pairs.md, section 1. Data processing: a randomised function of the output does not make it easier to tell P
-   from Q. *)
+(* pairs/pairs.md, section 1. Data processing: a randomised function of the output does not make P and Q easier
+   to distinguish. *)
 Definition Data_processing : Prop := forall (T U : finType) (K : T -> U -> R) (P Q : T -> R),
   (forall x, distribution (K x)) -> dominates (push K P) (push K Q) P Q.
 
@@ -77,6 +83,10 @@ Definition Draws_revealed : Prop :=
 (* pairs/pairs.md, section 1. Reversal: the profile in one order gives the profile in the other order. *)
 Definition Reversal : Prop := forall (T : finType) (P Q : T -> R) (a : R),
   distribution P -> distribution Q -> 0 < a -> H a P Q = 1 - a + a * H a^-1 Q P.
+
+(* pairs/pairs.md, section 1. Symmetrising: a bound at 1/a in the other order is a bound at a in this order. *)
+Definition Mirrored : Prop := forall (T : finType) (P Q : T -> R) (a d : R),
+  distribution P -> distribution Q -> 0 < a -> H a^-1 Q P <= d -> H a P Q <= 1 - a + a * d.
 
 (* pairs/pairs.md, section 1. So a pair that dominates in one order dominates, swapped, in the other. *)
 Definition Swapped : Prop := forall (T U : finType) (P Q : T -> R) (A B : U -> R),
@@ -144,11 +154,19 @@ Definition Adaptive_composition : Prop :=
   (forall m h, dominates (P m h) (Q m h) (A m) (B m)) ->
   dominates (run P n) (run Q n) (run (fixed A) n) (run (fixed B) n).
 
+(* pairs/pairs.md, section 2. Every threshold counts: a pair (A, B) may have the larger profile at every a >= 1, and yet
+   two independent copies of it a smaller one than two of (P, Q), at 47/20. *)
+Definition Every_threshold_counts : Prop := exists (P Q A B : bool -> R),
+  [/\ distribution P, distribution Q, distribution A & distribution B] /\
+  (forall a, 1 <= a -> H a P Q <= H a A B) /\
+  let twice (S : bool -> R) (z : bool * bool) := S z.1 * S z.2 in
+  H (47%:R / 20%:R) (twice A) (twice B) < H (47%:R / 20%:R) (twice P) (twice Q).
+
 (** * Samples *)
 
 (* Records are the elements of a finite type I, and a dataset D is a set of them. A mechanism M gives, for each set S of
-   records that it may be run on, the distribution of its output. `x |: D` is D with the record x, `S :\ j` is S without
-   the record j, `#|S|` the number of records of S, and 'C(n, k) a binomial coefficient. *)
+   records that it may be run on, the distribution of its output. `x |: D` is D with the record x, `x \notin D` says
+   that D lacks x, `#|S|` is the number of records of S, and 'C(n, k) a binomial coefficient. *)
 
 (* The probability that independent coins, which show heads with probability q, draw exactly S from D; and the output
    of M on that Poisson sample. *)
@@ -191,6 +209,20 @@ Definition Poisson_added : Prop :=
   0 <= q -> q <= 1 -> x \notin D -> (forall S, distribution (M S)) -> distribution A -> distribution B ->
   (forall S : {set I}, S \subset D -> dominates (M (x |: S)) (M S) A B) ->
   dominates (poisson q M D) (poisson q M (x |: D)) B (blend q A B).
+
+(* mechanisms/schemes/sampling.md, section 3. A whole run: in each of n steps, M looks at the outputs before, and runs
+   on a fresh Poisson sample, with a rate of that step. *)
+Definition Poisson_run : Prop :=
+  forall (I : finType) (T U : nat -> finType) (q : nat -> R) (M : forall n, history T n -> {set I} -> T n -> R)
+         (A B : forall n, U n -> R) (D : {set I}) (x : I) (n : nat),
+  (forall m, 0 <= q m) -> (forall m, q m <= 1) -> x \notin D -> (forall m h S, distribution (M m h S)) ->
+  (forall m, distribution (A m)) -> (forall m, distribution (B m)) ->
+  (forall m h (S : {set I}), S \subset D -> dominates (M m h (x |: S)) (M m h S) (A m) (B m)) ->
+  let with_x : steps T := fun m h => poisson (q m) (M m h) (x |: D) in
+  let without_x : steps T := fun m h => poisson (q m) (M m h) D in
+  let blends m := blend (q m) (A m) (B m) in
+  dominates (run with_x n) (run without_x n) (run (fixed blends) n) (run (fixed B) n) /\
+  dominates (run without_x n) (run with_x n) (run (fixed B) n) (run (fixed blends) n).
 
 (* mechanisms/schemes/sampling.md, section 4. A Poisson sample where x is replaced by x', for a >= 1. h1 bounds what a
    further record costs M at a', h2 what a replaced record costs. *)
@@ -470,6 +502,20 @@ Definition Ten_responses : Prop := forall (T : nat -> finType) (P Q : steps T), 
   (forall n h x, P n h x <= 3%:R * Q n h x) -> (forall n h x, Q n h x <= 3%:R * P n h x) ->
   forall E : pred (history T 10),
   \sum_(x | E x) run P 10 x <= 9%:R * (\sum_(x | E x) run Q 10 x) + 745%:R / 1000%:R.
+
+(* routes/lattice/proof.md, section 8. Another one, with samples: in each of ten adaptive steps, M runs on a fresh
+   Poisson sample of rate 1/2, and is log 3-differentially private for adding or removing x. Let P be the run with x,
+   and Q without. Then P(E) <= 4 Q(E) + 311/1000 and Q(E) <= 4 P(E) + 307/1000 for every event E. *)
+Definition Ten_sampled_responses : Prop :=
+  forall (I : finType) (T : nat -> finType) (M : forall n, history T n -> {set I} -> T n -> R) (D : {set I}) (x : I),
+  x \notin D -> (forall m h S, distribution (M m h S)) ->
+  (forall m h (S : {set I}) y, S \subset D -> M m h (x |: S) y <= 3%:R * M m h S y) ->
+  (forall m h (S : {set I}) y, S \subset D -> M m h S y <= 3%:R * M m h (x |: S) y) ->
+  let with_x : steps T := fun m h => poisson (1 / 2%:R) (M m h) (x |: D) in
+  let without_x : steps T := fun m h => poisson (1 / 2%:R) (M m h) D in
+  forall E : pred (history T 10),
+  \sum_(y | E y) run with_x 10 y <= 4%:R * (\sum_(y | E y) run without_x 10 y) + 311%:R / 1000%:R /\
+  \sum_(y | E y) run without_x 10 y <= 4%:R * (\sum_(y | E y) run with_x 10 y) + 307%:R / 1000%:R.
 
 End Kernel.
 Arguments run {R T} P n h.
