@@ -573,6 +573,6 @@ class PrivateLinearRegressor(RegressorMixin, _PrivateLinear):  # type: ignore[mi
 
 
 def _above(number: Fraction) -> str:
-    """Six digits of the number, rounded up: what is claimed holds."""
+    """Six digits of the number, rounded up, so that the stated value is still a bound."""
     with localcontext(Context(prec=6, rounding=ROUND_CEILING)):
         return f"{(Decimal(number.numerator) / Decimal(number.denominator)).normalize():f}"

@@ -456,7 +456,7 @@ class Method(ABC, Generic[P]):
         return self._run(problem, seed, repetitions, guarded)
 
     def _run(self, problem: P, seed: int | None, repetitions: int, guarded: bool = False, **more: Any) -> Run:
-        """``run``, with what else a walk takes."""
+        """Run, with the further arguments of a walk."""
         if guarded:
             return under_guard(lambda on: self._run(on, seed, repetitions, **more), problem)
         known = None if self.noise == "secure" else checked_seed(seed)  # privacy does not rest on secure noise's seed

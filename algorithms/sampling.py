@@ -341,7 +341,7 @@ class Correlated:
         return "drawn" if self.draws == "balls-in-bins" else "fixed"
 
     def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
-        """Return the mechanism of all rows of the matrix, of which ``steps`` were released.
+        """Return the mechanism of all rows of the matrix, with the first ``steps`` released.
 
         Raises:
             UnsupportedMechanism: There are fewer rows.

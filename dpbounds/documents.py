@@ -292,7 +292,7 @@ def write_before(
 
 
 def _draft(path: Path, data: bytes, beside: list[Path], later: bool) -> Callable[[], None]:
-    """Write a regular file beside its place, and return what puts it there; of anything else, what writes it.
+    """Write a regular file beside its place, and return its move into place; for any other kind, return its writer.
 
     Where it is to be written later, zeros keep the room for it.
     """
@@ -433,7 +433,7 @@ def _flush_directory(directory: Path) -> None:
 
 
 def _write_through(path: str | Path, data: bytes) -> None:
-    """Into what is not a regular file; a pipe without a reader is an error (ENXIO), and so is a directory."""
+    """Write into a file that is not regular; a pipe without a reader is an error (ENXIO), and so is a directory."""
     descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
     try:
         if hasattr(os, "set_blocking"):

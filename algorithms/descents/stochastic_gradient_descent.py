@@ -331,7 +331,7 @@ def printed_steps(problem: FiniteSum, budget: PrivacyBudget) -> int:
 
 
 def printed_multiplier(problem: FiniteSum, budget: PrivacyBudget, steps: int, sampling: Scheme) -> Fraction:
-    """σ b/G of the printed σ² = 1000 G²T ln(1/δ)/(εn)², rounded up; b is n, or what a batch's sum is divided by."""
+    """σ b/G of the printed σ² = 1000 G²T ln(1/δ)/(εn)², rounded up; b is n, or the divisor of a batch's sum."""
     values = {**_printed(problem, budget), symbols.steps: steps, symbols.lipschitz: 1}
     sigma = Fraction(evaluate(sympy.sqrt(proposition_5_2.variance), values).upper)
     return sigma * (problem.records if sampling is None else sampling.divisor(problem.records))

@@ -229,7 +229,7 @@ def _as_printed(
     steps: int | None,
     step_fraction: float | None,
 ) -> tuple[Fraction, int, float]:
-    """ε₀, T and γ of Algorithm 4 and Theorem 6, with hidden constants 1, but for what is given."""
+    """ε₀, T and γ of Algorithm 4 and Theorem 6, with hidden constants 1, except for given values."""
     values: dict[sympy.Symbol, ExactLike] = {
         symbols.dataset_size: problem.records,
         symbols.candidates: vertices_of(constraint).count,

@@ -235,7 +235,7 @@ class Residuals:
                 uses[own] += 1
 
     def _encoded(self, oracle: Any, matrix: Encoder, residuals: Array) -> Array:
-        """A row of C times the residuals so far: what was drawn for this step, if all is right."""
+        """A row of C times the residuals so far: the noise drawn for this step, if all is right."""
         earlier = self._earlier[oracle]
         row = row_of(matrix, len(earlier)) if len(earlier) < matrix.steps else [1]
         earlier.append(residuals)
@@ -446,7 +446,7 @@ class Residuals:
         self._tails[f"batches: {name}"].add(above, below)
 
     def _right_size(self, oracle: Any, written: InTurn, rows: Any, place: int) -> bool:
-        """Whether a batch holds what it has to: ⌊n/m⌋ records that were shuffled, or those of its place in an order."""
+        """Whether a batch has the right records: ⌊n/m⌋ that were shuffled, or those of its place in an order."""
         n, m = oracle.problem.records, written.batches
         wanted = n // m if written.redraws else len(range(place, n, m))
         if len(rows) != wanted:

@@ -198,7 +198,7 @@ _LEAKED = "data leaked past the ledger, {}; the queries and the output of a run 
 
 
 def _as_released(given: Any, made_up: MadeUp) -> Any:
-    """An answer as the world sees it: what is unreleased is made up."""
+    """An answer as published: the unreleased parts are made up."""
     if isinstance(given, Unreleased):
         return closed(made_up.like(opened(given)))
     if isinstance(given, np.ndarray):

@@ -84,7 +84,7 @@ class _Banded:
 
 
 class _Tree:
-    """A binary tree, of which the longest block that ends at a step is released: it determines the sum so far.
+    """A binary tree that releases the longest block ending at a step, which determines the sum so far.
 
     The shorter blocks that end there say nothing more of that sum, and are not drawn. Sums of the past are kept where
     the block of a later step may begin.

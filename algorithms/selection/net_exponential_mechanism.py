@@ -208,7 +208,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         return self._within(evaluate(lemma_4_2_explicit.bound.subs(values) + overfitting.subs(sizes), {}), problem)
 
     def _within(self, found: Enclosure, problem: FiniteSum) -> Enclosure:
-        """No more than what holds for all points of the ball; a ridge is part of the risk."""
+        """At most the bound that holds for all points of the ball; a ridge is part of the risk."""
         total = steepest(problem) + sympy.Rational(self.regularisation * self.net.radius)
         across = total * self.net.diameter
         if self.regularisation:

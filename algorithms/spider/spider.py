@@ -373,7 +373,7 @@ def smoothness_of_steps(problem: FiniteSum) -> sympy.Expr:
 
 
 def _weight(sampling: Sampling, records: int, count: int) -> Fraction:
-    """max(1, rate √(2N)): what N equal releases on such samples are given, relative to a single one."""
+    """max(1, rate √(2N)): the weight of N equal releases on such samples, relative to a single one."""
     if sampling is None:
         rate = Fraction(1)
     elif isinstance(sampling, Poisson):

@@ -71,7 +71,7 @@ def derived_index() -> dict[str, dict[str, list[str]]]:
 
 
 def write_index() -> None:
-    """Write what ``derived_index`` says."""
+    """Write the result of ``derived_index``."""
     documents.write(_INDEX, json.dumps(derived_index(), indent=1) + "\n")
 
 

@@ -1,4 +1,4 @@
-"""The suite: which statements are checked, how, and what came out; attached to theorem ids.
+"""The suite: the statements checked, the checks, and their results; attached to theorem ids.
 
 A planned check names its cells (so that a sweep can run them anywhere, once) and judges what they gave. The confidence
 of each check is chosen so that the whole suite raises a false alarm at most once in a hundred runs, and so that it does
@@ -180,7 +180,7 @@ def belongs(theorem: str, name: str) -> bool:
 
 
 def chosen(names: Sequence[str]) -> list[PlannedCheck]:
-    """The checks of some statements or papers, or all; what belongs to one statement stands together."""
+    """The checks of some statements or papers, or all; the checks of one statement are adjacent."""
     statements = sorted(catalogue.checked_statements())
     theorems: dict[str, None] = {}
     for name in names:

@@ -120,7 +120,7 @@ class Starter(Protocol):
 
 
 class Forked:
-    """Processes forked from one that has imported what they need."""
+    """Processes forked from a process that has imported everything."""
 
     def __init__(self) -> None:
         self._asked: dict[Path, subprocess.Popen[bytes]] = {}
@@ -183,7 +183,7 @@ class Forked:
 
 
 class Spawned:
-    """Processes that import what they need themselves, where nothing can be forked; slower."""
+    """Processes that import everything themselves, for systems without fork; slower."""
 
     def __init__(self) -> None:
         self._children: dict[Path, subprocess.Popen[bytes]] = {}
@@ -217,7 +217,7 @@ def starter() -> Starter:
 
 
 class Jobs:
-    """All questions of a session, the newest answers of which are kept."""
+    """All questions of a session; the newest answers are kept."""
 
     def __init__(self, start: Starter, processes: int | None = None, clock: Callable[[], float] = time.monotonic):
         self._start = start

@@ -69,7 +69,7 @@ class _Verbs(click.Group):
 @click.version_option(__version__, prog_name="dpbounds", message="%(prog)s %(version)s")
 @click.pass_context
 def _commands(ctx: click.Context) -> None:
-    """Certified privacy bounds: how much noise a budget needs, what a training run spends, what theorems promise.
+    """Certified privacy bounds: how much noise a budget needs, what a training run spends, what theorems guarantee.
 
     Numbers may be written 0.1, 1e-6, 1/3 or 2**-20 and are taken exactly. Every verb has --json for programs.
     Exit status: 0 done, 1 what was asked for does not hold, 2 bad input, 3 a defect of dpbounds (please report it; the

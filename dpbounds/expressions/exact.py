@@ -96,7 +96,7 @@ def practical(value: ExactLike, name: str = "value") -> Fraction:
 
 
 def _short(number: Fraction, given: object, name: str) -> Fraction:
-    """The number, if what is computed from it can still be written down."""
+    """The number, if results of computing with it can still be written down."""
     if -_LIMIT < number.numerator < _LIMIT and number.denominator < _LIMIT:
         return number
     raise InvalidValue(name, given, _TOO_LONG)

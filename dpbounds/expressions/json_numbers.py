@@ -92,7 +92,7 @@ def _has_ends(value: object) -> bool:
 
 
 def _written(value: object, step: str, line: str) -> str:
-    """A value in its place; ``line`` starts a line at the level of what holds it."""
+    """A value in its place; ``line`` starts a line at the level of its container."""
     if isinstance(value, OutwardFloat):
         return value.text
     deeper = line + step

@@ -1,4 +1,4 @@
-"""An engine with the interface of Opacus' own, which refuses what its accountant could not account for.
+"""An engine with the interface of Opacus' own, which refuses everything that its accountant does not support.
 
 Opacus' ``PrivacyEngine`` accounts every loader as if it were a Poisson sample at rate 1 / len(loader), and computes
 this rate and the divisor from the data. This one takes a plain loader, makes a Poisson loader of it at a rate that
@@ -219,7 +219,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         return self.make_private(**options, noise_multiplier=_noise_that_reports(training, found))
 
     def _planned(self, sampling: Sampling, epochs: Fraction, held: int) -> Callable[[Fraction], Mechanism]:
-        """Return what passes over a loader will spend, by the noise."""
+        """Return the privacy spent by passes over a loader, as a function of the noise."""
         kept, rate = self.accountant, sampling.sample_rate
         steps = math.ceil(epochs * sampling.steps)
         if not isinstance(kept, SchemeAccountant):
@@ -353,7 +353,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         )
 
     def _tested(self) -> str:
-        """Describe the tests of the gradients, and what is left to the user."""
+        """Describe the tests of the gradients, and the conditions left to the user."""
         watches = [watch.forward for watch in self._watches]
         models, losses = sum(each.tested for each in watches), sum(each.losses_tested for each in watches)
         if models and losses:

@@ -74,7 +74,7 @@ class Hook:
 
 
 def _nothing(*_: Any, **__: Any) -> None:
-    """Leave what a hook is given as it is."""
+    """Return the argument of a hook unchanged."""
 
 
 class Inputs:

@@ -38,7 +38,7 @@ _NEARLY_ALL = Fraction(9, 10)  # a larger share of the records is not a saving
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The numbers at which a guarantee is wanted, with a budget and limits; and what holds trivially there."""
+    """The numbers at which a guarantee is requested, with a budget and limits; and the trivial bounds there."""
 
     given: Mapping[str, Fraction]
     budget: Budget
@@ -82,7 +82,7 @@ def best_guarantee(theorem: Theorem, parts: Sequence[Part], request: Request) ->
 
 
 def _distinct(theorem: Theorem, parts: Sequence[Part], given: Mapping[str, Fraction]) -> Iterator[Part]:
-    """Without bounds that are another one with what is prescribed put in: found once, they are found for all."""
+    """Without bounds that equal another one after substitution of the prescribed values: one is found for all."""
     seen = set()
     for part in parts:
         if not theorem.free or len(parts) == 1:
@@ -233,7 +233,7 @@ def _common(theorem: Theorem, part: Part, found: Evaluation) -> dict[str, Any]:
 def _refuse_unknown(
     theorem: Theorem, part: Bound, own: Request, known: Mapping[str, Fraction], chosen: Mapping[str, None]
 ) -> None:
-    """Leave out what no budget is tied to, what is given although it is prescribed, and what needs more values."""
+    """Leave out values without a privacy budget, given values that are prescribed, and bounds that need more values."""
     wanted = roots(theorem, part.expression, {**own.given, **chosen}) - set(chosen)
     _refuse_borrowed(wanted)
     if theorem.privacy is None and not wanted & set(BUDGET):
@@ -273,7 +273,7 @@ def _refuse_failing(found: Evaluation) -> None:
 
 
 def _refuse_long(theorem: Theorem, settled: Settled, limits: Limits) -> None:
-    """Leave out what takes more steps than are wanted."""
+    """Leave out bounds that take more steps than wanted."""
     taken = settled.values.get(step_count.name)
     length = counting(theorem, step_count.name)
     if limits.steps is not None and taken is None and length is not None:
@@ -297,7 +297,7 @@ def _refuse_costly(cost: Cost, limits: Limits) -> None:
 
 
 def _ordered(theorem: Theorem, rate: Rate, given: Mapping[str, Fraction], budget: Budget) -> Guarantee:
-    """An order of growth; what print takes as 1 is put back where that is known and the numbers are given."""
+    """An order of growth; units that print takes as 1 are put back if they are known and the numbers are given."""
     known: dict[str, Fraction] = {**given, "rho": gaussian_rho(budget)}
     restored = rate.restored_expression
     formula, hidden = rate.expression, rate.hides

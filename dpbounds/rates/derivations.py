@@ -1,4 +1,4 @@
-r"""Printed rates, derived again: what is balanced or substituted, and whether the result is what is printed.
+r"""Printed rates, derived again: the terms balanced or substituted, and whether the result is the printed one.
 
 Each derivation starts from sums of monomials that the proofs state before a free parameter is chosen, and ends with the
 order of growth after the best choice. It is compared with the record's own rate (constants put back where the record
@@ -79,7 +79,7 @@ class Derivation:
 
 
 def _noise() -> Order:
-    """√(d ln(1/δ))/(nε): what one full-batch gradient of unit sensitivity costs in norm."""
+    """√(d ln(1/δ))/(nε): the error norm of one private full-batch gradient of unit sensitivity."""
     return Order.of(sqrt(q.d * log(1 / q.delta)) / (q.n * q.epsilon))
 
 

@@ -1,4 +1,4 @@
-"""The library's orders of growth, as they can be laid side by side: per metric, with what each of them assumes.
+"""The library's orders of growth in comparable form: per metric, with their assumptions.
 
 Orders are those that print states, and those that follow from bounds with constants (``growth``). A statement that
 bounds a stronger quantity bounds a weaker one, too: the α of a second-order stationary point is a bound on the
@@ -128,7 +128,7 @@ class Promises:
 
     @property
     def advice(self) -> tuple[str, ...]:
-        """Options with which something of what was left out could be compared."""
+        """Options that would make some of the omitted bounds comparable."""
         found = []
         for _, reason in self.left_out:
             if reason.startswith("assumes "):
@@ -330,7 +330,7 @@ def measures(part: Part, metric: Metric) -> bool:
 
 
 def is_of(part: Part, metric: Metric) -> bool:
-    """Whether a part is about the metric itself: a rate of which print takes a unit as 1 is, as far as can be seen."""
+    """Whether a part is about the metric itself: a printed rate that takes a unit as 1 is, as far as can be seen."""
     return (isinstance(part, Rate) and bool(part.hides)) or measures(part, metric)
 
 
@@ -355,7 +355,7 @@ def elsewhere(theorem: Theorem, part: Part, side: Side, given: tuple[Assumption,
 
 
 def obstacle(theorem: Theorem, part: Part, side: Side, accepted: set[Status]) -> str:
-    """Why a part counts for nothing, whatever the problems: its standing, or what it bounds; empty if it counts."""
+    """Why a part counts for nothing, for any problems: its standing, or the quantity it bounds; empty if it counts."""
     if standing(theorem, part) not in accepted:
         return standing_in_words(theorem, part)
     if isinstance(part, Bound) and side is Side.UPPER:
@@ -367,17 +367,17 @@ def obstacle(theorem: Theorem, part: Part, side: Side, accepted: set[Status]) ->
 
 
 def needs_another(theorem: Theorem, part: Part) -> bool:
-    """Whether a part takes for granted what another private step has to reach first."""
+    """Whether a part assumes a result that another private step has to reach first."""
     return not _needs(theorem, part).isdisjoint(FROM_ELSEWHERE)
 
 
 def _needs(theorem: Theorem, part: Part) -> set[str]:
-    """The names of what a part needs after all that is prescribed."""
+    """The names that a part needs after substitution of all prescriptions."""
     return sources(part.expression, {symbol.name: formula for symbol, formula in prescriptions(theorem).items()})
 
 
 def prescriptions(theorem: Theorem) -> Prescriptions:
-    """The formulas of what a statement prescribes with constants, rounded as it says, by the quantity's symbol."""
+    """The formulas that a statement prescribes with constants, rounded as it says, by the quantity's symbol."""
     own = {one.name: one for one in theorem.local}
     found = {}
     for part in theorem.parts:
@@ -395,7 +395,7 @@ def prescriptions(theorem: Theorem) -> Prescriptions:
 
 
 def order_of(rate: Rate, values: Mapping[Symbol, Fraction] | None = None) -> Order:
-    """A rate as an order of growth in n, d, ε and logarithms; what print hides is 1; ``values`` are put in."""
+    """A rate as an order of growth in n, d, ε and logarithms, with ``values`` put in; hidden quantities are 1."""
     expression = rate.expression.subs(
         {symbol: Rational(value.numerator, value.denominator) for symbol, value in (values or {}).items()}
     )
@@ -412,7 +412,7 @@ def order_in(
     *,
     at_face_value: bool = False,
 ) -> Restricted:
-    """A part's order in a space, and where it holds; at face value, what print hides is 1 even where it is an axis.
+    """A part's order in a space, and where it holds; at face value, hidden quantities are 1, even axes.
 
     Raises:
         InvalidValue: Its formula, or a condition, has no order of growth.

@@ -178,7 +178,7 @@ def _exponents(*claims: Claimed) -> Iterator[Mapping[object, Fraction]]:
 def _orders(
     first: Claimed, second: Claimed, space: Space, fixed: Mapping[object, Fraction]
 ) -> tuple[Restricted, Restricted] | None:
-    """Both orders, capped by what is trivial; None where one of them has none."""
+    """Both orders, capped by the trivial bound; None where one of them has none."""
     try:
         one, other = (
             order_in(each.theorem, each.part, each.side, space, fixed, at_face_value=each.side is Side.LOWER)
@@ -208,7 +208,7 @@ def _in_other_norm(assumptions: Sequence[Assumption]) -> bool:
 
 
 def _implied(doubted: Claimed, proven: Claimed) -> Iterator[Refutation]:
-    """Whether what is marked as refuted or disputed follows, in its order, from what is proven."""
+    """Whether a bound marked as refuted or disputed follows, in its order, from proven ones."""
     if doubted.side is not proven.side:
         return
     weaker, stronger = (proven, doubted) if doubted.side is Side.UPPER else (doubted, proven)

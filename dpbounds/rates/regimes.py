@@ -41,14 +41,14 @@ class Restricted:
         return order if isinstance(order, Restricted) else cls(order)
 
     def pieces(self, space: Space) -> tuple[Piece, ...]:
-        """Cones on each of which the order is one monomial; together they fill the region."""
+        """Cones, with one monomial as the order on each; together they fill the region."""
         return tuple(
             piece for cone in self.region or (space.whole,) for piece in linear_pieces(self.order, space, cone)
         )
 
 
 def linear_pieces(order: Order, space: Space, within: Cone | None = None) -> tuple[Piece, ...]:
-    """Cones on each of which the order is one monomial; together they fill the space."""
+    """Cones, with one monomial as the order on each; together they fill the space."""
     start = within or space.whole
     pieces: list[Piece] | None = None
     for term in order.terms:
@@ -381,7 +381,7 @@ def _uncovered(pieces: Iterable[Piece], others: Sequence[Piece]) -> list[Piece]:
 
 
 def _cut(cone: Cone, floors: Sequence[Piece]) -> Iterator[tuple[Cone, Monomial | None]]:
-    """A region along the lower bounds that hold in it, and what of it has none."""
+    """A region divided by the lower bounds that hold in it, and the part of it without any."""
     for piece in floors:
         common = cone.meet(piece.cone)
         if common is not None:

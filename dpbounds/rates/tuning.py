@@ -245,7 +245,7 @@ def _least(where: Search, starts: _Array) -> _Array | None:
 
 
 def _followed(where: Search, best: _Array) -> tuple[Search, _Array]:
-    """Search anew around a minimum that lies near an end of what is searched, as long as that gains."""
+    """Search anew around a minimum near an end of the search interval, as long as that gains."""
     while where.presses(best):
         wider = where.around(best)
         further = _least(wider, np.vstack([best, _scattered(wider)]))
@@ -392,7 +392,7 @@ def _compiled(
     free: tuple[Symbol, ...],
     fixed: frozenset[str],
 ) -> tuple[tuple[str, ...], Callable[..., list[Any]], int]:
-    """The names of its arguments, the function for NumPy, and the number of conditions that depend on what is free."""
+    """The names of its arguments, the function for NumPy, and the number of conditions on free parameters."""
     guess = theorem.privacy.guess if theorem.privacy is not None else None
     likely = {} if guess is None else {rho: guess}
     own = {symbol: _uncompared(formula) for symbol, formula in {**prescriptions(theorem), **likely}.items()}
@@ -429,14 +429,14 @@ def _uncompared(formula: Expr) -> Expr:
 
 
 def _inlined(formula: Expr, prescribed: Prescriptions) -> Expr:
-    """The formula with what is prescribed put in."""
+    """The formula with the prescriptions put in."""
     while inner := {symbol: prescribed[symbol] for symbol in formula.free_symbols if symbol in prescribed}:
         formula = formula.xreplace(inner)
     return formula
 
 
 def _smooth(formula: Expr, free: tuple[Symbol, ...]) -> Expr:
-    """Without the jumps of what is rounded, over which a search cannot see; never less where more costs more."""
+    """Without the jumps of rounding, which a search cannot see across; never less where more costs more."""
 
     def moves(node: Any) -> bool:
         return isinstance(node, floor | ceiling) and bool(node.free_symbols & set(free))
@@ -445,7 +445,7 @@ def _smooth(formula: Expr, free: tuple[Symbol, ...]) -> Expr:
 
 
 def _sides(condition: Boolean | bool) -> Iterator[tuple[Expr, Expr]]:
-    """Pairs of which the first must not be above the second."""
+    """Pairs whose first must not be above the second."""
     match condition:
         case And():
             for one in condition.args:

@@ -87,7 +87,7 @@ def ball_noise() -> Figure:
 
 
 def privacy_curves() -> Figure:
-    """δ against ε of training runs: proven, next to what Rényi divergences and the zCDP conversion prove."""
+    """δ against ε of training runs: proven, next to the bounds by Rényi divergences and the zCDP conversion."""
     import dpbounds as dp
 
     training = dp.PoissonSampled(dp.Gaussian("1"), "0.01") ** 1000

@@ -91,7 +91,7 @@ class _InALine(Latex):
         return rf"{name}\{{{', '.join(map(self._print, sorted(expr.args, key=default_sort_key)))}\}}"
 
     def _product(self, expr: Any) -> str:
-        """A product or a power: a sign, what is over the slash, and what is under it."""
+        """A product or a power: a sign, the numerator, and the denominator."""
         coefficient, rest = expr.as_coeff_Mul()
         if coefficient.is_negative:
             return "- " + str(self._print(-expr)) if not (-expr).is_Add else f"- ({self._print(-expr)})"
@@ -183,7 +183,7 @@ def _shared_power(over: _Factors, under: _Factors) -> tuple[tuple[Expr, _Factors
 
 
 def _place(base: Expr) -> tuple[Any, ...]:
-    """Numbers, constants of the problem, d, ε, n, and what is not a letter."""
+    """Numbers, constants of the problem, d, ε, n, then everything that is not a letter."""
     if base.is_number:
         return (-1, 0, default_sort_key(base))
     if base.is_Symbol:

@@ -74,7 +74,7 @@ def assumed(given: str | Assumption | Iterable[Assumption]) -> tuple[Assumption,
 
 
 def _formula(given: Expr | Callable[[], Expr]) -> Expr:
-    """A formula, or what a function returns (a symbol can be called, too, and is none)."""
+    """A formula, or the result of a function (a symbol can be called, too, and is none)."""
     from sympy import Basic
 
     return given() if callable(given) and not isinstance(given, Basic) else given

@@ -309,7 +309,7 @@ class Theorem:
         return next((part for part in self.parts if isinstance(part, Rate)), None)
 
     def status_of(self, part: Part) -> Status:
-        """Return the status of a part by itself, whatever it relies on (see ``standing``)."""
+        """Return the status of a part by itself, without the statements it relies on (see ``standing``)."""
         return part.status or self.status
 
     def side_of(self, part: Part) -> Side | None:

@@ -155,7 +155,7 @@ def _calibrated(histogram: Histogram) -> Array:
 
 
 def _won(bets: Array, counts: Array, tested: Array, delta: float) -> Array:
-    """Logarithm of what the bets (r or NaN, shape (grid, bins)) make of the wealth on new runs; see the module."""
+    """Logarithm of the wealth gained on new runs by the bets (r or NaN, shape (grid, bins)); see the module."""
     s, rest = special.expit(tested)[:, None], special.expit(-tested)[:, None]
     on_first, on_second = bets > s, bets < rest  # NaN is neither
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -441,7 +441,7 @@ def _described(ledgers: Sequence[Ledger]) -> tuple[str, int]:
 
 
 def certified_or_infinite(spent: Callable[[], Enclosure]) -> float:
-    """The upper bound of what is spent; infinite where nothing is proven."""
+    """The upper bound of the spent ε; infinite where nothing is proven."""
     try:
         return spent().upper
     except NO_PROOF:

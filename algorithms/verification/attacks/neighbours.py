@@ -1,4 +1,4 @@
-"""Neighbouring datasets whose answers are as far apart as the public constants allow, whatever is asked."""
+"""Neighbouring datasets whose answers are as far apart as the public constants allow, for every query."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def shapes_for(problem: object) -> tuple[Shape, ...]:
 
 
 def pairs_of_norms(problem: object, relation: str | Relation = Relation.REPLACE_ONE) -> Iterator[tuple[str, Pair]]:
-    """Pairs with the problem's own loss, by name, that tell what the norm of a record is taken for.
+    """Pairs with the problem's own loss, by name, that show which norm of a record is meant.
 
     - "clipped": the record is ten times too long, in no direction of an axis, and clipped by the library. A wrong norm
       lets more of it pass.

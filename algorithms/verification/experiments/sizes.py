@@ -66,7 +66,7 @@ class Quantity:
         return f"{self.label}: {means} for n = {n}; {held(measured, bounds)}; {self._exponents(results, bounds)}."
 
     def _exponents(self, results: Sequence[Result], bounds: Sequence[float]) -> str:
-        """Part of a sentence: how fast what is measured falls, and how fast its bound does."""
+        """Part of a sentence: how fast the measured quantity falls, and how fast its bound does."""
         n = records(results)
         slope = fit(n, [vector(result, self.name) for result in results], CONFIDENCE)
         promised = exponent(n, bounds)

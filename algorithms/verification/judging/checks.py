@@ -1,4 +1,4 @@
-"""Checks: what was measured or spent, compared with what was promised. Never a silent pass.
+"""Checks: measured or spent values, compared with guaranteed ones. Never a silent pass.
 
 Throughout, ``theorem`` is the id of the statement that promises, ``repetitions`` holds one independent sample each,
 shape (R,), and ``confidence`` in (0, 1) is that of the two-sided interval. What is not a vector of samples or not in
@@ -57,7 +57,7 @@ class Measured:
     high: float
 
     def as_json(self) -> dict[str, float | str]:
-        """The three for JSON, the ends of the interval outwards as decimals, too; what is not finite is text."""
+        """The three for JSON, the ends of the interval outwards as decimals, too; non-finite values are text."""
         mean = outward(self.mean, "up") if self.mean == self.high else self.mean
         ends = {"mean": mean, "low": outward(self.low, "down"), "high": outward(self.high, "up")}
         return {name: _plain(value) for name, value in ends.items()}
@@ -205,7 +205,7 @@ def spent_check(theorem: str, ledger: Ledger, budget: PrivacyBudget) -> Check:
 
 
 def refused_check(theorem: str, kind: str, refused: Sequence[str], runs: int) -> Check:
-    r"""Return a failed check for runs that their ledgers refused, whatever the others measured.
+    r"""Return a failed check for runs that their ledgers refused, for any results of the others.
 
     A right run is never refused (but once in 1e12), and what a refused one would have measured has no value.
 
@@ -216,7 +216,7 @@ def refused_check(theorem: str, kind: str, refused: Sequence[str], runs: int) ->
 
 
 def unproven_check(theorem: str, kind: str, unproven: Sequence[str], runs: int) -> Check:
-    """Return an undecided check for runs of which some are unproven, as these may have any value.
+    """Return an undecided check if some runs are unproven, as these may have any value.
 
     >>> unproven_check("x/y", "bound", ["the tail did not close"], 4).reason
     'nothing is proven of 1 of 4 runs: the tail did not close'
@@ -306,7 +306,7 @@ def sensitivity_check(theorem: str, problem: Problem, points: ArrayLike, ledger:
 
 
 def finite_samples(values: ArrayLike) -> NDArray[np.float64]:
-    """Independent samples as a vector, shape (R,), R >= 1: see above for what is refused."""
+    """Independent samples as a vector, shape (R,), R >= 1: the module lists the refused ones."""
     samples = np.asarray(values, dtype=np.float64)
     if samples.ndim != 1 or len(samples) == 0:
         raise InvalidValue("repetitions.shape", samples.shape, "(R,) with R >= 1")
@@ -316,7 +316,7 @@ def finite_samples(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def valid_share(name: str, value: float) -> None:
-    """Refuse what is not strictly between 0 and 1."""
+    """Refuse numbers that are not strictly between 0 and 1."""
     if not 0 < value < 1:
         raise InvalidValue(name, value, "greater than 0 and less than 1")
 
@@ -329,7 +329,7 @@ def formatted_upper(predicted: Enclosure | Numerical, specification: str) -> str
 
 
 def ends_as_json(predicted: Enclosure | Numerical) -> dict[str, float | str]:
-    """Both bounds for JSON, proven ones rounded outwards; what is not finite is text."""
+    """Both bounds for JSON, proven ones rounded outwards; values that are not finite are text."""
     if isinstance(predicted, Numerical):
         return {"lower": predicted.lower, "upper": predicted.upper}
     return {

@@ -1,4 +1,4 @@
-"""The kinds of planned checks, whatever the algorithm: a budget, a bound, a closed form, an exponent.
+"""The kinds of planned checks, for any algorithm: a budget, a bound, a closed form, an exponent.
 
 A study names the cells, their numbers and the claim; this module compares them. The claim is a function of a cell's
 result, so that listing the checks builds no bound; by default it is ``bound`` of the algorithm that ran.
@@ -152,7 +152,7 @@ Checks = tuple[PlannedCheck, ...]
 
 
 def bounded(theorem: str, name: str, cells: CellsAt, quantity: Quantity, bound: Promise = OWN_BOUND) -> Checks:
-    """The mean of what the repetitions of a cell measured stays below an explicit bound on the expectation."""
+    """The mean of the values measured in a cell stays below an explicit bound on the expectation."""
 
     def held(result: Result, confidence: float) -> Check:
         return bound_check(theorem, _samples(result, quantity), bound(result), confidence)
@@ -187,7 +187,7 @@ def rate_bounded(theorem: str, name: str, cells: CellsAt, failure: Promise) -> C
 
 
 def mean_bounded(theorem: str, name: str, cells: CellsAt, bound: Promise) -> Checks:
-    """The mean of what a cell summed (``sum``, ``squares``, ``draws``) stays below a bound on the expectation."""
+    """The mean of the values summed in a cell (``sum``, ``squares``, ``draws``) is below a bound on the expectation."""
     return _estimated(theorem, name, cells, bound, ("sum", "squares", "draws"), Mode.EXPECTATION)
 
 

@@ -1,4 +1,4 @@
-"""Exponents: does what was measured fall (or grow) as fast as a theorem says?
+"""Exponents: whether a measured quantity falls (or grows) as fast as a theorem says.
 
 A sweep measures a positive quantity at several sizes x, with independent repetitions at each. The exponent is the slope
 of the logarithm of the means over log x, by least squares: a fixed linear form of independent log means. Each of them
@@ -224,7 +224,7 @@ def exact_slope_check(
 
 
 def not_asymptotic(theorem: str, predicted: float, slope: Slope, reason: str) -> SlopeCheck:
-    """An exponent measured where the theorem's does not show yet: undecided, whatever it is."""
+    """An exponent measured outside the asymptotic regime of the theorem: undecided, for any value."""
     where = f"exponent {slope.value:.3g} in [{slope.low:.3g}, {slope.high:.3g}]"
     return SlopeCheck(theorem, predicted, slope, Finding.UNCLEAR, Verdict.UNDECIDED, f"{where}; {reason}")
 

@@ -1,4 +1,4 @@
-"""Descents: what they spend, their explicit bounds at three sizes, their exponents where these show."""
+"""Descents: their privacy loss, explicit bounds at three sizes, and exponents where these show."""
 
 from __future__ import annotations
 
@@ -276,7 +276,7 @@ _PERTURBED = (
 
 @reads(samples("mean_square"), spending)
 def weighted(records: int, dimension: int, epsilon: float) -> tuple[WeightedDescent, Problem]:
-    """Weighted descent with its own parameters: the mean square of the gradient over what may be returned."""
+    """Weighted descent with its own parameters: the mean square of the gradient over the possible outputs."""
     return at_budget(WeightedDescent.calibrated, smooth_design(records, dimension), budget_of(epsilon))
 
 

@@ -1,4 +1,4 @@
-"""The Frank-Wolfe methods against Wang & Xu 2019: what they spend, explicit bounds at three sizes, an exponent in n."""
+"""The Frank-Wolfe methods against Wang & Xu 2019: privacy loss, explicit bounds at three sizes, an exponent in n."""
 
 from __future__ import annotations
 

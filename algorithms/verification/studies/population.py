@@ -48,7 +48,7 @@ def _chance(margins: Array) -> Array:
 
 
 def links(records: int, dimension: int, seed: int) -> LinearModel:
-    """Labels with P(y = 1 | x) = σ(<w*, x>), squared loss: what Theorem 5 of Wang, Chen & Xu 2019 is about."""
+    """Labels with P(y = 1 | x) = σ(<w*, x>), squared loss: the setting of Theorem 5 of Wang, Chen & Xu 2019."""
     draw = np.random.default_rng(seed)
     features = _directions(draw, records, dimension)
     chance = _chance(features @ _truth(dimension))

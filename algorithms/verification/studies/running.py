@@ -34,7 +34,7 @@ class Algorithm(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An algorithm at work on a small problem: what tests, audits and a reader's first try need.
+    """An algorithm at work on a small problem, for tests, audits and a reader's first try.
 
     Attributes:
         name: The name of the algorithm at the command line ("dp-spider"); unique.

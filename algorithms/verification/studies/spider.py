@@ -1,4 +1,4 @@
-"""DP-SPIDER and its restarts: what they spend, explicit bounds at three sizes, exponents in n and d."""
+"""DP-SPIDER and its restarts: privacy loss, explicit bounds at three sizes, exponents in n and d."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def quartic(records: int) -> Landscape:
 
 @reads(trials.samples("mean_square"), trials.spending)
 def storm(records: int, dimension: int, epsilon: float) -> tuple[Storm, LinearModel]:
-    """DP-STORM with its own parameters: the mean square of the gradient over what may be returned."""
+    """DP-STORM with its own parameters: the mean square of the gradient over the possible outputs."""
     return at_budget(Storm.calibrated, regression(records, dimension), budget_of(epsilon))
 
 

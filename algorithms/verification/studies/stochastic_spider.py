@@ -1,4 +1,4 @@
-"""Stochastic Spider and AboveThreshold against Ganesh et al. 2023: what they spend, the bounds of their runs."""
+"""Stochastic Spider and AboveThreshold against Ganesh et al. 2023: privacy loss, and the bounds of their runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FAILURE = Fraction(1, 10)  # ω, with which every bound here may fail
 
 
 def wavy(records: int) -> Landscape:
-    """A smooth non-convex landscape of which the records say nothing but their number."""
+    """A smooth non-convex landscape that depends on the records only through their number."""
     return landscape(WAVY, records, [0.8] * 8, 3)
 
 

@@ -242,7 +242,7 @@ def _demand_own(path: Path) -> None:
 
 
 def _to_text(numbers: object) -> str:
-    """JSON with the digits that a double needs; what is not finite is text."""
+    """JSON with the digits that a double needs; values that are not finite are text."""
     return json.dumps(_marked(numbers), sort_keys=True, allow_nan=False)
 
 

@@ -1,4 +1,4 @@
-"""Trials: tasks that run an algorithm on the problem it is posed for, what they read off the run, and its bound."""
+"""Trials: tasks that run an algorithm on the problem it is posed for, the values read off the run, and its bound."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def samples(name: str) -> Reading:
 
 
 def means(*names: str) -> Reading:
-    """Means over the steps of what a run traced under these names, one per repetition."""
+    """Means over the steps of the values traced under these names, one per repetition."""
     return lambda run: {name: run.trace[name].per_repetition.tolist() for name in names}
 
 

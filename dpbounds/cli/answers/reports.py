@@ -50,7 +50,7 @@ def write(path: Path, report: Report) -> None:
 
 
 def _about(given: Mapping[str, str]) -> Section:
-    """The fields of an organisation's files; what was not given is filled in by hand."""
+    """The fields of an organisation's files; missing ones are filled in by hand."""
     return Section(
         "What is this report about?",
         table=Table(

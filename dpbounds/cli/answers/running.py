@@ -236,7 +236,7 @@ def _drawn(
     given: dict[str, Fraction],
     draws: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The arguments that say how batches are drawn and what is published of them; with them ``notes``."""
+    """The arguments for the sampling and the release, with ``notes``."""
     from dpbounds.algorithms.sampling import Bins, Correlated, Truncated, Visited
     from dpbounds.cli.questions.drawing import is_drawn, read_drawing
 

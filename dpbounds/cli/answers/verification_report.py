@@ -61,7 +61,7 @@ def _measured(one: Outcome) -> dict[str, float | str]:
 
 
 def _choice(outcome: Outcome) -> dict[str, object]:
-    """On which of several problems an exponent was compared with its promise, and what the others gave."""
+    """The problem on which an exponent was compared with the theorem's, and the results on the other problems."""
     check = _slope(outcome)
     if check is None or not check.chosen:
         return {}

@@ -348,7 +348,7 @@ def _max_batch_size(given: dict[str, Any], scheme: str) -> int | None:
 
 
 def _read_shuffled(given: dict[str, Any], made: Callable[..., Training], unknown: str | None) -> Training:
-    """Epochs over shuffled batches: how many batches of one size, and what is left over."""
+    """Epochs over shuffled batches: the number of batches of one size, and the remaining records."""
     if Relation(given["relation"]).counts_records:
         from dpbounds.privacy.mechanisms.demands import refuse_without_positions
 

@@ -252,7 +252,7 @@ def _as_json(found: Calibration, training: Training) -> dict[str, object]:
 
 
 def _is_tight(found: Calibration) -> bool:
-    """Whether what suffices is also what is needed: an attack attains it, or breaks what lies next to it."""
+    """Whether the sufficient value is also necessary: an attack attains it, or breaks the next value."""
     from dpbounds.privacy.domination.composition import neighbour_classes
 
     if found.fails_at is not None and abs(found.value - found.fails_at) <= _grain(found):
@@ -341,7 +341,7 @@ def _rest(found: Calibration, training: Training) -> str:
 
 
 def _epochs(mechanism: Mechanism, training: Training) -> str:
-    """Epochs over shuffled batches, of which one number may be what is solved for."""
+    """Epochs over shuffled batches, where one number may be the unknown."""
     from dpbounds.cli.printing.wording import releases
     from dpbounds.privacy.mechanisms import parts_of
 

@@ -354,5 +354,5 @@ def _bound(found: Ran, name: str) -> str:
 
 
 def _is_trivial(bound: Enclosure) -> bool:
-    """Whether it is what holds at any point, which was less than the theorem's."""
+    """Whether it is the trivial bound for any point, which was smaller than the theorem's."""
     return bound.method.startswith("trivial")

@@ -141,7 +141,7 @@ class _Wanted:
 
 
 def _files_of(name: str, form: str, wanted: _Wanted, alone: bool) -> dict[str, str]:
-    """The file of a table or a page in a form; with LaTeX that is not alone, what it cites."""
+    """The file of a table or a page in a format; for LaTeX fragments, also the cited references."""
     from dpbounds.render import catalogue, pages
     from dpbounds.render.forms import rendered
     from dpbounds.render.latex import BIBLIOGRAPHY, bibliography_of

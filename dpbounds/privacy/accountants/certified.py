@@ -374,7 +374,7 @@ def _dominated_by(leasts: Sequence[End], glances: Sequence[Proof]) -> dict[int, 
 
 
 def _attacked(classes: NeighbourClasses, questions: Sequence[Question], proofs: Sequence[Named]) -> list[Named]:
-    """Return what explicit attacks attain in the classes whose pairs are not attained."""
+    """Return the values that explicit attacks attain in the classes whose pairs are not attained."""
     found: list[Named] = [()] * len(questions)
     for each in classes.every():
         worth = [

@@ -124,7 +124,7 @@ def group_account(
 
 
 def group_products(mechanism: Mechanism, relation: Relation, k: int) -> tuple[tuple[Product, ...], bool]:
-    """Return products, the worst of which dominates for a group of k records, and whether they are attained.
+    """Return products, the worst of them dominating for a group of k records, and whether they are attained.
 
     Raises:
         UnsupportedMechanism: No such pair is proven for a part.

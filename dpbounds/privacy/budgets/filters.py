@@ -178,7 +178,7 @@ def least_multiplier(squared: Fraction, relation: Relation) -> Fraction | None:
 
 
 def _set_columns(record: RenyiFilter | Odometer, *names: str) -> None:
-    """Make the relation and the columns of a record, the first of which are orders, what they are declared to be."""
+    """Check and convert the relation and the columns of a record, the first of them orders."""
     object.__setattr__(record, "relation", as_relation(record.relation))
     for name in names:
         read = above_one if name == names[0] else partial(exact, name=name)

@@ -190,7 +190,7 @@ class RoundedSigns:
         return scale * (kept - self._excess(epsilon)), scale * (kept + self.missing / (tilt + 1))
 
     def _excess(self, epsilon: Fraction) -> arb:
-        """An upper bound on what rounding added to h(ε), over the scale."""
+        """An upper bound on the rounding error of h(ε), over the scale."""
         if self.rounded == 0:
             return arb(0)
         m, step, tilt = self.rounded, ball(self.step), ball(self.tilt)

@@ -226,7 +226,7 @@ class Pair(ABC):
         return changed(self, **dict(zip(self.grows_with, costs, strict=True)))
 
     def rough_variance(self) -> float:
-        """Roughly the variance of the loss, or what grows with it; in floating point, decides nothing."""
+        """Roughly the variance of the loss, or a quantity that grows with it; in floating point, decides nothing."""
         return math.prod((float(cost) for cost in self.costs() or ()), start=1.0) ** 2
 
     # --- its Rényi divergences
@@ -282,7 +282,7 @@ class Pair(ABC):
 
     @property
     def concentration(self) -> Fraction | None:
-        """ρ, where D_λ <= λρ is what is known; else None."""
+        """ρ, if D_λ <= λρ is the known bound; else None."""
         return None
 
     @property

@@ -134,7 +134,7 @@ def _entries(pair: CrowdedGaussians, drawn: int, along: Fraction, side: int) -> 
 
 
 def _chances(pair: CrowdedGaussians) -> dict[int, arb]:
-    """The distribution of the number of others drawn, but for what is negligible."""
+    """The distribution of the number of others drawn, without negligible terms."""
     kept = np.flatnonzero(_rough_chances(pair) > _NEGLIGIBLE)
     n, low = pair.size - 1, int(kept[0])
     rate = _ball(pair.sample_rate)

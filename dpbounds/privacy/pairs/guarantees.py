@@ -194,7 +194,7 @@ class RenyiProfile(PublicPair):
 
 @dataclass(frozen=True, slots=True)
 class TwoGuarantees(SymmetricPair):
-    """A mechanism on a Poisson sample under replace-one, known by what presence and what replacement costs.
+    """A mechanism on a Poisson sample under replace-one, known by its guarantees for presence and for replacement.
 
     With h1 the profile of ``present`` (with the record against without), h2 that of ``replaced``, α'' = 1 + (α-1)/q and
     β = α/α'': H_α <= q ((1-β) h1(α'') + β h2(α'')) for α >= 1 (Balle, Barthe & Gaboardi 2018), mirrored below, and the
@@ -238,7 +238,7 @@ class TwoGuarantees(SymmetricPair):
         return self.replaced.zcdp_rho()
 
     def log_moment(self, order: Fraction) -> arb:
-        """The least of what each of several proofs gives."""
+        """The least of the bounds of several proofs."""
         return _moment_of_two_guarantees(self, order)
 
 
@@ -313,7 +313,7 @@ def _from_curve(curve: RenyiProfile, order: Fraction) -> arb:
 
 
 def _moment_of_two_guarantees(pair: TwoGuarantees, order: Fraction) -> arb:
-    """Bound log E_Q r^λ for a Poisson sample under replace-one, from what presence and what replacement costs."""
+    """Bound log E_Q r^λ for a Poisson sample under replace-one, from the guarantees of presence and replacement."""
     q = ball(pair.sample_rate)
     candidates = [unamplified(q, pair.replaced.log_moment(order))]
     bases = (pair.present, pair.replaced)

@@ -200,7 +200,7 @@ def counts_of(draws: Draws) -> tuple[list[arb], arb]:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Over the parts of a mixture: Σ w_k p_k and Σ w_k r_k of what lies above a loss, and of what lies below it."""
+    """Sums over the parts of a mixture: Σ w_k p_k and Σ w_k r_k of the mass above a loss, and of the mass below it."""
 
     tail: Callable[[arb], Masses]
     head: Callable[[arb], Masses]

@@ -127,7 +127,7 @@ class FourPoints(AtomicPair, PublicPair):
 
 @dataclass(frozen=True, slots=True)
 class TwoPoints(AtomicPair):
-    """Losses t and t - η only, 0 < t < η: what one exponential mechanism can attain. ``high`` is t, ``span`` is η.
+    """Losses t and t - η only, 0 < t < η, which one exponential mechanism can attain. ``high`` is t, ``span`` is η.
 
     ``losses.md``, section 2.
     """
@@ -181,7 +181,7 @@ class Discrete(Pair):
         return "finitely many losses"
 
     def distribution(self) -> LossDistribution:
-        """The losses that are listed, and what is left of Q at loss -∞."""
+        """The listed losses, and the rest of Q at loss -∞."""
         atoms, infinite = self.points, self.infinite
         points = [LossAtom(ball(loss), ball(p), ball(p) * (-ball(loss)).exp()) for loss, p in atoms]
         rest = 1 - sum((point.r for point in points), arb(0))

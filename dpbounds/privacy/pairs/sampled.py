@@ -72,7 +72,7 @@ class OnDraws(DirectedPair):
         return along(self.base.revealed(), self.draws.slots)
 
     def costs(self) -> Costs:
-        """The rate, and what the base costs."""
+        """The rate, and the costs of the base."""
         return self.draws.rate, *(self.base.costs() or ())
 
     def with_costs(self, costs: Costs) -> Pair:
@@ -251,7 +251,7 @@ class Diluted(Pair):
         return self.base.revealed()
 
     def costs(self) -> Costs:
-        """The rate, and what the base costs."""
+        """The rate, and the costs of the base."""
         return self.rate, *(self.base.costs() or ())
 
     def with_costs(self, costs: Costs) -> Pair:
@@ -276,7 +276,7 @@ class Diluted(Pair):
 
 @dataclass(frozen=True, slots=True)
 class Combined(Pair):
-    """Several independent pairs taken as one: what runs on one sample.
+    """Several independent pairs taken as one: the releases on one sample.
 
     Its distribution has no closed form; the accountants replace it by a ``Discrete`` pair that dominates it
     (``sampling.md``, section 7).

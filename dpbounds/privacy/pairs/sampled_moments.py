@@ -1,4 +1,4 @@
-"""Rényi divergences on a sample of what is known by a guarantee only.
+"""Rényi divergences on a sample of a mechanism known only by a guarantee.
 
 What a curve D_λ <= ε(λ) gives on a sample is derived from the curve itself, which is smaller than going through the
 pair that the curve allows. Everything here is an upper bound, but for the worst two-point pair. The derivations are in
@@ -80,7 +80,7 @@ def sampled_guarantee(direction: Direction, draws: Draws, base: Pair, order: Fra
 
 
 def _sampled_once(direction: Direction, q: arb, base: Pair, order: Fraction) -> arb:
-    """The least of joint convexity, E <= 1-q + q E', and what the direction allows besides."""
+    """The least of joint convexity, E <= 1-q + q E', and the bound that the direction allows besides."""
     moments = moments_of(base)
     match direction:
         case Direction.REMOVE:
@@ -105,7 +105,7 @@ def moments_of(base: Pair) -> AtInteger:
 
 
 def unamplified(q: arb, value: arb) -> arb:
-    """Joint convexity: E <= 1-q + q E', whatever the order."""
+    """Joint convexity: E <= 1-q + q E', for every order."""
     return INFINITY if not value.is_finite() else (q * value.expm1()).log1p()
 
 

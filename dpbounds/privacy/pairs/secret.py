@@ -77,7 +77,7 @@ class ShuffledBatches(DirectedPair):
 
 
 class SecretSteps(DirectedPair):
-    """Steps of which the record is in some, drawn in secret. ``routes/allocation`` encloses what they spend.
+    """Steps with the record in a random, secret subset. ``routes/allocation`` encloses their privacy loss.
 
     Attributes:
         attained_only: Whether it is an attack, of which nothing is proven from above.

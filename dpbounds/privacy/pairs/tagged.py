@@ -56,7 +56,7 @@ class Tagged(Pair):
 
     @property
     def inside(self) -> tuple[Pair, ...]:
-        """The pairs of which one is drawn."""
+        """The pairs from which one is drawn."""
         return tuple(part for _, part in self.parts)
 
     def with_inside(self, pairs: Sequence[Pair]) -> Pair:

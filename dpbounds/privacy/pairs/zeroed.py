@@ -73,7 +73,7 @@ class Zeroed(OnDraws):
         return swapped(law) if self.direction is Direction.ADD else law
 
     def log_moment(self, order: Fraction) -> arb:
-        """The least of what two proofs give."""
+        """The least of the bounds of two proofs."""
         return _log_moment(self, order)
 
 
@@ -283,7 +283,7 @@ def _least_opposed(gamma: arb, s: arb) -> arb:
 
 
 def _log_moment(pair: Zeroed, order: Fraction) -> arb:
-    """Bound log E_Q r^λ of a batch in which a record is zeroed: by joint convexity, and by what replacing one costs.
+    """Bound log E_Q r^λ of a batch in which a record is zeroed: by joint convexity, and by the cost of replacing one.
 
     The three distributions (record there, zeroed, another one) lie within two links of each other (``zero_out.md``,
     section 6).

@@ -391,7 +391,7 @@ class Effort:
     done = 0.0
 
     def spend(self, evaluations: float, kept: int = 0) -> None:
-        """Count work and stored balls before they are spent: raises an error at what would take hours or gigabytes."""
+        """Count work and stored balls in advance; raises an error at amounts that would take hours or gigabytes."""
         self.done += evaluations * (1 + (ctx.prec / 256) ** 2) / 2
         if self.done > MOST_WORK or kept > MOST_BALLS:
             raise NotCovered(TOO_MUCH)
@@ -458,7 +458,7 @@ def gaussian_profile(squared_shift: Fraction) -> Profile:
 
 
 def concentrated_profile(rho: Fraction) -> Profile:
-    """(29) Whatever has Rényi divergences of at most λρ of every order λ, either way."""
+    """(29) Any release with Rényi divergences of at most λρ of every order λ, either way."""
     if not LEAST_RATE < rho < 1 / LEAST_RATE:
         raise OutOfReach("noise beyond what doubles hold")
 
@@ -698,7 +698,7 @@ class Noise:
         raise NotImplementedError
 
     def spent(self, noise: dict[str, Any], times: int) -> Spent:
-        """Return what vectors spend of which several coordinates may move."""
+        """Return the profile of vectors, several coordinates of which may move."""
         return Spent(steps=[(self.profile(noise, times), 1)])
 
     def sampled(self, noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
@@ -1158,7 +1158,7 @@ def skellam_profile(variance: Fraction, distance: int) -> Profile:
 
 
 def skellam_masses(variance: Fraction, distance: int) -> tuple[list[arb], arb, int]:
-    """(32) f(0), f(1), … from below, what all of them lack at most, and up to where that is nothing beside each."""
+    """(32) f(0), f(1), … from below, an upper bound on their total error, and the index where it gets negligible."""
     if not LEAST_NOISE < variance < 1 / LEAST_NOISE:
         raise OutOfReach("noise beyond what doubles hold")
     mu, rough = number(variance / 2), float(variance)
@@ -1210,7 +1210,7 @@ def read_noise(noise: object, sampling: str, refused: tuple[str, ...] = (), vers
 
 
 def noise_profile(noise: dict[str, Any], times: int) -> Profile:
-    """(15), (16), (29) Noise on all records, of which one moves by ``times`` times its bound: 2 if it is replaced."""
+    """(15), (16), (29) Noise on all records, one of them moving by ``times`` times its bound: 2 if it is replaced."""
     return NOISES[noise["kind"]].profile(noise, times)
 
 
@@ -1362,7 +1362,7 @@ class Grid:
 
 
 def grid_for(aim: Aim, bases: list[tuple[Fraction, int]], bins: int) -> Grid:
-    """(20) Points and unit are hints; levels reach what one ratio, or all together, hardly ever exceed."""
+    """(20) Points and unit are hints; levels reach values that one ratio, or all together, hardly ever exceed."""
     half, shift = (field(aim.hints, name, int) if name in aim.hints else least for name, least in GRID.items())
     if not (16 <= half <= 2**18 and 0 <= shift <= 40 and half & (half - 1) == 0):
         raise Malformed(f"a grid of {half} points and unit 2^-{shift}")
@@ -1501,7 +1501,7 @@ class Exchanged:
 
 
 # --- schemes/scheme.py ------------------------------------------------------------------------------------------------
-# Base class of kinds of releases: fields, conditions, words, and what a release spends.
+# Base class of kinds of releases: fields, conditions, words, and profiles.
 
 
 class Scheme:
@@ -1526,7 +1526,7 @@ class Scheme:
     groups_under: tuple[str, ...] = ()
 
     def holds(self, noise: dict[str, Any], relation: str) -> bool:
-        """Whether what it spends around a noise is covered."""
+        """Whether its profile around a noise is covered."""
         return has_multiplier(noise)
 
     def demand(self, release: dict[str, Any], version: int) -> None:
@@ -1546,12 +1546,12 @@ class Scheme:
         raise NotImplementedError
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """Return what one release spends, as pairs or profiles."""
+        """Return the loss of one release, as pairs or profiles."""
         shift, sampled = self.product(release, relation)
         return Spent(shift, [(sampled_profile(order, q, 1 / z2), times) for (q, z2), times in sampled.items()])
 
     def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
-        """(31) Return what ``group`` records spend at once."""
+        """(31) Return the loss of ``group`` records at once."""
         raise NotCovered(f"groups of records with {self.kind} under {relation}")
 
     def sampling(self, release: dict[str, Any]) -> str | None:
@@ -1559,7 +1559,7 @@ class Scheme:
         return self.kind
 
     def words(self, release: dict[str, Any]) -> str:
-        """One line for a person; exact numbers are rounded so that what is said spends no less."""
+        """One line for a person; exact numbers are rounded so that the stated release spends no less."""
         return drawn_in_words(release)
 
 
@@ -1574,7 +1574,7 @@ def of_noise(release: dict[str, Any], relation: str) -> tuple[Fraction, int]:
 
 
 def demand_positions(relation: str) -> None:
-    """Refuse what goes by position where positions shift."""
+    """Refuse schemes that depend on positions where positions shift."""
     if relation == "add-or-remove-one":
         raise Malformed("batches by position have no pair under add-or-remove-one, where all positions shift")
 
@@ -1586,7 +1586,7 @@ def demand_rate(release: dict[str, Any]) -> None:
 
 
 def drawn_in_words(read: dict[str, Any]) -> str:
-    """Noise and how records are drawn; exact numbers are rounded so that what is said spends no less."""
+    """Noise and sampling; exact numbers are rounded so that the stated release spends no less."""
     noise, left = read["mechanism"], ("kind", "mechanism", "count")
 
     def told(name: str, value: Any) -> str:
@@ -1988,7 +1988,7 @@ class Gaussian(Scheme):
         return Fraction(0), Sampled({(q, z**2): 1})
 
     def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
-        """Return what a group spends: k times the shift; or a binomial number of it on a sample."""
+        """Return the profile of a group: k times the shift; or a binomial number of it on a sample."""
         shift, sampled = self.product(release, relation)
         if not sampled:
             return Spent(group**2 * shift)
@@ -2028,7 +2028,7 @@ def is_scheduled(release: dict[str, Any]) -> bool:
 
 
 def windows_of(release: dict[str, Any]) -> Callable[[int, int], arb]:
-    """(11), (25) What a participation in step i costs, from above, up to the next one, or to publication, in step j."""
+    """(11), (25) The cost of a participation in step i, from above, up to the next one, or to publication, in j."""
     if not is_scheduled(release):
         rise = release["smoothness_step"] - release["weight_decay_step"]
         of_length = lru_cache(maxsize=None)(lambda steps: number(window(rise, steps)))
@@ -2055,7 +2055,7 @@ def windows_of(release: dict[str, Any]) -> Callable[[int, int], arb]:
 
 
 def scheduled_costs(release: dict[str, Any]) -> list[Fraction]:
-    """(25) For each position, kept in every epoch: windows up to the next participation, or to what is published."""
+    """(25) For each position, kept in every epoch: windows up to the next participation, or to publication."""
     m, epochs, cost = release["batches"], release["epochs"], windows_of(release)
     ends, costs = {*release["checkpoints"], epochs}, []
     with ctx.workprec(512):
@@ -2174,7 +2174,7 @@ class Shuffles:
         return self.known[key]
 
     def piece(self, first: int, count: int) -> tuple[fmpz_poly, int]:
-        """Return the masses of ``count`` epochs, the last followed by what is published; and the mass beyond."""
+        """Return the masses of ``count`` epochs, the last followed by publication; and the mass beyond."""
         laws, beyond, nothing = [fmpz_poly([mass << 32]) for mass in self.chances], 0, fmpz_poly([0])
         for epoch in range(first, first + count - 1):
             gathered = [nothing] * len(self.blocks)
@@ -2194,7 +2194,7 @@ class Shuffles:
         return found, one[1] + other[1] + over
 
     def law(self) -> Costs:
-        """On few places, farther apart where costs are large; what lies beyond costs the most there is."""
+        """On few places, farther apart where costs are large; the mass beyond has the largest cost."""
         parts = [repeated(self.piece(*each), times, self.both) for each, times in self.pieces.items()]
         total, beyond = reduce(self.both, parts)
         masses = [int(mass) for mass in total.coeffs()]
@@ -2253,7 +2253,7 @@ class LastIterate(Scheme):
     by_position = True
 
     def demand(self, release: dict[str, Any], version: int) -> None:
-        """Refuse what no run does."""
+        """Refuse parameters that no run has."""
         after = field(release, "checkpoints", list)
         if any(type(each) is not int for each in after) or any(
             second <= first for first, second in pairwise((0, *after, release["epochs"]))
@@ -2294,7 +2294,7 @@ class LastIterate(Scheme):
         return cost * (farthest / z) ** 2, Sampled()
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """Return what the most expensive position spends, or an average of positions."""
+        """Return the profile of the most expensive position, or of an average of positions."""
         if not self.is_drawn(release):
             return super().spent(release, order, relation, aim)
         z, farthest = of_noise(release, relation)
@@ -2446,7 +2446,7 @@ def overlaps(given: dict[str, Any], steps: int, bins: int) -> list[Fraction]:
 
 
 def of_binned_matrix(release: dict[str, Any], order: str, stride: int, aim: Aim) -> Steps:
-    """(26) What the bins of one residue have in common, and one of them for the rest; any stride will do."""
+    """(26) The common part of the bins of one residue, and one of them for the rest; any stride is valid."""
     bins, given = release["separation"], release["matrix"]
     if stride < 1 or bins % stride:
         raise Malformed(f"a stride of {stride} with {bins} bins")
@@ -2571,7 +2571,7 @@ class Matrix(Scheme):
     }
 
     def demand(self, release: dict[str, Any], version: int) -> None:
-        """Read the matrix; refuse what does not go together."""
+        """Read the matrix; refuse fields that are inconsistent."""
         release["matrix"] = read_matrix(release["matrix"])
         needs = {"single": (False, False), "fixed-order": (True, False), "minimum-separation": (True, False)}
         needs |= {"cyclic-poisson": (True, True), BINNED: (True, False)}
@@ -2617,7 +2617,7 @@ class Matrix(Scheme):
         return found * (4 if relation == "replace-one" else 1) / variance, Sampled()
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """Return what the rows spend; with balls in bins, strides are hints."""
+        """Return the profile of the rows; with balls in bins, strides are hints."""
         if not self.is_drawn(release):
             return super().spent(release, order, relation, aim)
         stride = aim.choice("strides") if aim.waiting.get("strides") else release["separation"]
@@ -2685,7 +2685,7 @@ class Shuffled(Scheme):
 
 
 class Clones:
-    """(21) The choices of one epoch: s, (p, p') and (t, t'), with what they need."""
+    """(21) The choices of one epoch: s, (p, p') and (t, t'), with their conditions."""
 
     def __init__(self, record: object) -> None:
         self.odds = rational(field(record, "odds", str), 1)
@@ -2788,7 +2788,7 @@ def of_shuffled(release: dict[str, Any], order: str, clones: object, aim: Aim) -
 
 
 class TruncatedPoisson(Scheme):
-    """A Poisson sample, of which a uniform choice of B records is kept."""
+    """A Poisson sample, cut to a uniform choice of B records."""
 
     kind = "truncated-poisson"
     fields: ClassVar[Fields] = {
@@ -2811,7 +2811,7 @@ class TruncatedPoisson(Scheme):
         return NOISES[noise["kind"]].truncates and may_displace(noise, relation)
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """Return what the sizes of one class of neighbours spend; the mass to move is a hint."""
+        """Return the loss for the sizes of one class of neighbours; the mass to move is a hint."""
         n = release["dataset_size"]
         low, high = aim.sizes.get(n, (1 if relation == "add-or-remove-one" else n, n))
         amount = rational(aim.moved.pop(0), 0) if aim.moved else Fraction(0)
@@ -3451,7 +3451,7 @@ def lattice_at_most(
 
 
 # --- pairs.py ---------------------------------------------------------------------------------------------------------
-# The pairs of releases up to version 4, and what is decided of each order.
+# The pairs of releases up to version 4, and the verdict on each order.
 
 Point = tuple[Fraction, Fraction]  # (ε, δ)
 Answer = bool | None  # None: not decided
@@ -3566,7 +3566,7 @@ def check_order(
 
 
 def steps_of(releases: list[dict[str, Any]], order: str, relation: str, aim: Aim, group: int = 1) -> tuple[Steps, arb]:
-    """The profiles of a run, with multiplicities, and what is to be added for its clones, in total variation."""
+    """The profiles of a run, with multiplicities, and the total variation to be added for its clones."""
     total = Spent()
     for release in releases:
         if group > 1:
@@ -3578,7 +3578,7 @@ def steps_of(releases: list[dict[str, Any]], order: str, relation: str, aim: Aim
 
 
 def of_group(release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
-    """(31) Return what ``group`` records spend at once."""
+    """(31) Return the profile of ``group`` records at once."""
     return SCHEMES[release["kind"]].of_group(release, order, relation, group)
 
 
@@ -3634,7 +3634,7 @@ def curve_of(
 
 
 def demand_places(releases: list[dict[str, Any]], relation: str) -> None:
-    """Refuse what goes by position where positions shift, whatever the hints say."""
+    """Refuse schemes that depend on positions where positions shift, for any hints."""
     if any(SCHEMES[each["kind"]].by_position for each in releases):
         demand_positions(relation)
 
@@ -3700,7 +3700,7 @@ def by_halves(there: DrawnCurve, back: DrawnCurve, first: Fraction, epsilon: Fra
 
 
 def check_account(account: object) -> tuple[int, str, list[str], dict[str, Any]]:
-    """Check one claim: the status, what came of it, and how, line by line; and the claim."""
+    """Check one claim; returns the status, the result, its derivation line by line, and the claim."""
     claim = read_claim(account)
     effort.done = 0.0
     relation, given, target, lower, upper = (claim[name] for name in FIELDS["claim"])
@@ -3827,7 +3827,7 @@ def sheet(document: dict[str, Any]) -> list[str]:
 
 
 def well_formed(document: Any) -> int:
-    """Refuse whatever is not of the format, field by field; returns the version."""
+    """Refuse anything outside the format, field by field; returns the version."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise Malformed(f"the field 'format' must be {FORMAT!r}")
     version = document.get("version")
@@ -3867,7 +3867,7 @@ def well_formed(document: Any) -> int:
 
 
 def check(document: object) -> tuple[int, list[str]]:
-    """Check a certificate; returns an exit status, and what to say line by line: the verdict first."""
+    """Check a certificate; returns an exit status and the lines of the report, the verdict first."""
     try:
         version = well_formed(document)
         accounts, calibration = field(document, "accounts", list), field(document, "calibration", (dict, type(None)))

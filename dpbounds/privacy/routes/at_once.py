@@ -1,4 +1,4 @@
-"""Bounds on δ(ε) of any product that closed forms alone answer: at once, whatever the numbers, and seldom narrow.
+"""Bounds on δ(ε) of any product, by closed forms only: immediate for any numbers, and seldom narrow.
 
 Where a search for a parameter is stopped, or its proofs are out of reach, they say what suffices and what fails. Above
 stand the bounds of ``drawn_steps.md`` for Gaussian noise, and for any noise the full batch (``pairs/revealed.md``) and

@@ -188,7 +188,7 @@ def _root(estimate: Callable[[Fraction], arb], delta: arb, guess: Fraction) -> F
 
 
 def _refined(root: Fraction, estimate: Callable[[Fraction], arb], delta: arb, bits: int) -> Fraction:
-    """More than a double's digits: secant steps from 2^-50 on either side, each of which about doubles the digits."""
+    """More than a double's digits: secant steps from 2^-50 on either side, each about doubling the digits."""
     if bits <= 60 or root == 0:
         return root
     first, second = root * (1 - Fraction(1, 1 << 50)), root * (1 + Fraction(1, 1 << 50))

@@ -79,7 +79,7 @@ class _Outcomes:
         return value, value
 
     def _beside_gaussians(self, epsilon: Fraction) -> arb:
-        """The mean of the Gaussian releases' δ at what each outcome leaves of ε."""
+        """The mean of the Gaussian releases' δ at the rest of ε that each outcome leaves."""
         value, at = self.infinite, ball(epsilon)
         for place, (p, _) in zip(self.places, self.masses, strict=True):
             checkpoint()

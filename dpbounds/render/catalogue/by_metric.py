@@ -69,7 +69,7 @@ def _group(metric: str, kind: str) -> str:
 
 
 def _shown(theorem: Theorem, own: bool) -> list[Part]:
-    """The orders of growth of what is bounded, not of a number of evaluations, or of how far a risk falls.
+    """The orders of growth of the bounded quantity, without those of numbers of evaluations or of a risk's decrease.
 
     Bounds where one's own has no orders.
     """

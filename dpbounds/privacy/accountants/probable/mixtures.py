@@ -201,7 +201,7 @@ class Apart(_Rows):
         return found
 
     def _ahead(self, factors: Floats) -> tuple[Floats, Floats]:
-        """Log mean of the product of factors, shape (rows,), and each step's probability by what is ahead.
+        """Log mean of the product of factors, shape (rows,), and each step's probability given the later steps.
 
         f(l) = (1 - p) f(l + 1) + p F_l f(l + b), with f = 1 behind the last step; all terms are positive.
         """

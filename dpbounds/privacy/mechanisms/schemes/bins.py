@@ -80,7 +80,7 @@ def bins_steps(mechanism: MatrixMechanism, order: Order) -> tuple[tuple[StepBoun
 
 
 def _mixture(common: Fraction, own: Fraction, count: int, unit: Fraction, direction: Direction) -> Pair:
-    """A Gaussian for what is common, and one of ``count`` bins for the rest; replaced, both are moved either way."""
+    """A Gaussian for the common part, and one of ``count`` bins for the rest; replaced, both are moved either way."""
     ways = 4 if direction is Direction.REPLACE else 1
     if count == 1 or not own:
         return ShiftedGaussians(ways * unit * (common + own))

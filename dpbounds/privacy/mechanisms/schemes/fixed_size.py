@@ -307,7 +307,7 @@ def zeroed(inner: Mechanism, draws: pairs.Draws, size: int, order: Order) -> pai
 
 
 def _of_whole_vectors(base: pairs.Pair) -> pairs.Pair:
-    """Coordinates that move by one, as what holds for any whole vectors, several records of which add up."""
+    """Coordinates that move by one, as bounds for any integer vectors, several records of them adding up."""
     match base:
         case pairs.Combined(product=((pairs.ShiftedDiscreteGaussians(distance=1, scalar=False) as one, moved),)):
             return pairs.RenyiProfile((), moved / (2 * one.variance))

@@ -289,7 +289,7 @@ def _between(low: float, high: float, count: int) -> _Floats:
 
 
 def _gathered(costs: _Floats, masses: _Floats, places: _Floats, scale: int, roundings: int) -> _Masses:
-    """Each mass divided between the places on either side of it, so that what is spent does not fall."""
+    """Each mass divided between the two neighbouring places, so that the loss does not decrease."""
     right = np.searchsorted(places, costs, side="left").clip(1, max(1, len(places) - 1))
     if len(places) == 1:
         return _Masses(places, masses.sum(keepdims=True), roundings + len(masses))
@@ -305,7 +305,7 @@ def _gathered(costs: _Floats, masses: _Floats, places: _Floats, scale: int, roun
 
 @dataclass(frozen=True, slots=True)
 class _Lattice:
-    """Costs 0, Δ, 2Δ, ...: where between two of them a cost is put, so that what is spent does not fall.
+    """Costs 0, Δ, 2Δ, ...: a cost between two of them is placed so that the loss does not decrease.
 
     Attributes:
         spacing: Δ, a power of two.
@@ -358,7 +358,7 @@ def _fresh_masses(steps: Schedule, batches: int, epochs: int, scale: int) -> _Ma
 
 
 def _along(windows: Uniform | Scheduled, blocks: Sequence[Block], epochs: int, lattice: _Lattice) -> _Floats:
-    """Masses of the sum of the epochs' costs; the last entry gathers what lies beyond the lattice."""
+    """Masses of the sum of the epochs' costs; the last entry collects the mass beyond the lattice."""
     share = np.array([last - first + 1 for first, last in blocks]) / blocks[-1][1]
     state = np.zeros((len(blocks), lattice.cells + 1))
     state[:, 0] = share
@@ -492,7 +492,7 @@ def _sharing(cost: float, lattice: _Lattice) -> tuple[int, _Floats]:
 
 
 def _move(masses: _Floats, into: _Floats, whole: int, shares: _Floats) -> None:
-    """Add masses, moved by whole cells and divided between neighbours; the last entry gathers what lies beyond."""
+    """Add masses, moved by whole cells and divided between neighbours; the last entry collects the mass beyond."""
     cells = len(masses) - 1
     kept = max(0, cells - whole - 1)
     upper = masses[:kept] * shares[:kept]

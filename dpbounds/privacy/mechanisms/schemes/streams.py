@@ -263,7 +263,7 @@ def _columns(rows: _Rows) -> list[tuple[int, ...]]:
 
 
 def _of_pattern(rows: _Rows, pattern: Sequence[int]) -> tuple[int, int, tuple[int, ...]]:
-    """Σ |CᵀC| over a pattern, and what some choice of signs attains, both times the squared denominator."""
+    """Σ |CᵀC| over a pattern, and a value attained by some choice of signs, both times the squared denominator."""
     taken = [[row[step] for step in pattern if step < len(row)] for row in rows]
     together = sum(sum(row) ** 2 for row in taken)
     if all(value >= 0 for row in taken for value in row):

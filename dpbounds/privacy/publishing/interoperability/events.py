@@ -193,7 +193,7 @@ _NOISES: dict[str, type[mechanisms.Gaussian | mechanisms.Laplace]] = {
 
 
 class _Reader:
-    """One pass over an event tree; None stands for what releases nothing."""
+    """One pass over an event tree; None stands for an event without a release."""
 
     def __init__(self, library: ModuleType, relation: Relation | None) -> None:
         self.library = library
@@ -370,7 +370,7 @@ def _discrete_gaussian(event: DpEvent) -> Mechanism | Unprotected | None:
 
 
 def _mixture(event: DpEvent) -> Mechanism | Unprotected | None:
-    """The mixture; what the doubles' sum lacks to 1 goes to the largest norm, a surplus is taken from the smallest."""
+    """The mixture; if the doubles' sum is not 1, the largest norm gets the rest, or the smallest loses the surplus."""
     norms, chances = (
         listed(event.sensitivities, "sensitivities", "numbers"),
         listed(event.sampling_probs, "sampling_probs", "numbers"),
@@ -500,7 +500,7 @@ class _Writer:
         return event(to_float(stddev, "down"), to_float(bound, "up"), dimension)
 
     def _mixture(self, stddev: Fraction, norms: Sequence[tuple[Fraction, Fraction]]) -> DpEvent:
-        """Probabilities rounded down, but for that of the largest norm: it takes what the others lack."""
+        """Probabilities rounded down, except that of the largest norm, which gets the rest."""
         below = [to_float(chance, "down") for _, chance in norms[:-1]]
         last = to_float(1 - sum(map(exact, below), Fraction(0)), "up")
         event = self.library.MixtureOfGaussiansDpEvent

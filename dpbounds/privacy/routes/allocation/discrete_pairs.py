@@ -74,7 +74,7 @@ class Grid:
         )
 
     def for_terms(self, few: int, all_: int) -> Fraction:
-        """The spacing for a sum of few ratios of all: what rounding adds to each of many independent sums averages out.
+        """The spacing for a sum of few ratios of all: rounding errors of many independent sums average out.
 
         All spacings are the finest one times a power of two.
         """
@@ -240,7 +240,7 @@ def enclosed_by_pairs(
     grid: Grid,
     prove: Callable[[Product, Sequence[Fraction]], Sequence[Proof]],
 ) -> list[Proof]:
-    """Enclose what a product spends on one grid; ``prove`` proves what the two products of discrete pairs spend."""
+    """Enclose a product's loss on one grid; ``prove`` proves the losses of the two products of discrete pairs."""
     parameters = {"spacing": float(grid.spacing), "beyond the grid": grid.negligible}
     lower = tuple((attained(pair, grid) if isinstance(pair, SecretSteps) else pair, count) for pair, count in product)
     lows = [each.enclosure.exact_lower for each in prove(lower, targets)]

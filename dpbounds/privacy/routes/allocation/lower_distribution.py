@@ -29,7 +29,7 @@ _BITS = 1.5  # per unit of the loss: 1 / log 2 and some
 
 @dataclass(frozen=True, slots=True)
 class LowerDistribution:
-    """Cells of the ratios' sum, and what each holds.
+    """Cells of the ratios' sum, and the mass of each.
 
     Attributes:
         spacing: h > 0: cell j is meant for sums from e^(jh) to e^((j+1)h). (A choice: any outcome may lie in any cell.)
@@ -50,7 +50,7 @@ class LowerDistribution:
     terms: int
 
     def trimmed(self, negligible: float) -> LowerDistribution:
-        """Put what hardly matters on either side into the first and the last cell that stay."""
+        """Put negligible masses on either side into the first and the last cell that stay."""
         none, all_ = self.counts[0], self.counts[-1]
         low = int(np.searchsorted(np.cumsum(none), negligible * none.sum()))
         high = len(none) - int(np.searchsorted(np.cumsum(all_[::-1]), negligible * all_.sum()))
@@ -62,7 +62,7 @@ class LowerDistribution:
 
 
 def one_step(pair: Pair, spacing: Fraction, ends: tuple[int, int], most: int) -> LowerDistribution:
-    """The cells of one step, between the grid points of two indices, and what lies beyond them.
+    """The cells of one step, between the grid points of two indices, and the mass beyond them.
 
     Args:
         pair: P with the record, Q without.

@@ -161,6 +161,6 @@ def _turned(each: Bin) -> Bin:
 
 
 def _top(cells: Cells, cap: float) -> int:
-    """The cut beyond which one bin decides, whatever the others show: a choice."""
+    """The cut beyond which one bin decides, for any values of the others: a choice."""
     low = cells.u[0]
     return max(min(int(np.searchsorted(low, cap)) + 1, len(low) - 1), len(low) // 2 + 1)

@@ -250,7 +250,7 @@ def resting(steps: int, alphas: Sequence[float], frame: Frame) -> Laws:
 
 
 def _kept(positive: Floats, negative: Floats, zero: Floats, lost: Floats, roundings: int, largest: Floats) -> Laws:
-    """Without points whose mass without the record is tiny: all tests say no there, and (·)_+ is what ``lost`` adds."""
+    """Without points with tiny mass without the record: all tests reject there, and ``lost`` adds (·)_+."""
     masses = [positive.copy(), negative.copy(), zero[:, :, None].copy()]
     for part in masses:
         tiny = part[0] < LEAST
@@ -510,7 +510,7 @@ def _shifts(pair: Allocated) -> list[float]:
 
 
 def _span(pair: Allocated, mu: float, loss: float, spacing: float, negligible: float) -> tuple[float, float]:
-    """Logarithms between which what decides at a threshold lies: of u with the record, and of α times the sum of w."""
+    """Logarithms around the values that decide at a threshold: of u with the record, and of α times the sum of w."""
     normal, others = NormalDist(), max(1, pair.bins - 1)
     rare = min(max(TUNING.signed.beyond * negligible, 1e-300), 1e-3)
     far = -normal.inv_cdf(rare)

@@ -57,7 +57,7 @@ class UpperDistribution:
         return found * growth(len(self.masses) + 4)
 
     def trimmed(self, negligible: float) -> UpperDistribution:
-        """Spread what hardly matters on either side: to 0 and the first point that stays, to 0 and infinity.
+        """Spread negligible masses on either side: to 0 and the first point that stays, to 0 and infinity.
 
         Args:
             negligible: Q-mass below and, relative to the mean, P-mass above that may go. A choice.

@@ -79,7 +79,7 @@ class ContourChoices:
 
     @property
     def cost(self) -> int:
-        """Node-frequency products, weighed by what one takes with as many bits (1 up to 84), and the frequencies."""
+        """Node-frequency products, weighed by the time of one at this precision (1 up to 84 bits), and frequencies."""
         return round(self.products * max(1.0, self.bits / 84) ** 2) + _FREQUENCY * self.frequencies * len(self.nodes)
 
 

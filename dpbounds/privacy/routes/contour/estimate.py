@@ -44,7 +44,7 @@ class FloatCurve:
 
     @cached_property
     def size(self) -> float:
-        """Σ |terms|, of which rounding leaves some 1e-15 as noise."""
+        """Σ |terms|; a share of about 1e-15 is rounding noise."""
         return float(np.abs(self.terms).sum())
 
     def log_delta(self, epsilon: float) -> float:

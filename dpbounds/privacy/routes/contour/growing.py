@@ -1,4 +1,4 @@
-"""A plan for a long schedule: its beginning chooses the contour, so that what is summed for one epoch serves the next.
+"""A plan for a long schedule: its beginning chooses the contour, so that the sums of one epoch serve the next.
 
 A loop that asks for ε after each epoch asks about histories of which each begins with the last one. Their own plans
 differ a little in every number, and no sum over nodes is used twice. Here tilt, frequencies and accuracy are those of

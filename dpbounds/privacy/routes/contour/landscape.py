@@ -156,7 +156,7 @@ class CutDistribution:
         return ((1 + tilt) / self.part.z * weight + steep * self.edge) / (1 + steep)
 
     def _far(self, tilt: Floats) -> Floats:
-        """The logarithm of what lies about a peak beyond the finely scanned part, which a few coarse nodes may miss."""
+        """The logarithm of the mass about a peak beyond the finely scanned part, which a few coarse nodes may miss."""
         part, steep, weight = self.part, 2 / self.softness**2, np.ones_like(tilt)
         for _ in range(_FAR_ROUNDS):
             t = self._peak(tilt, weight)
@@ -306,7 +306,7 @@ class SaddlePoint:
     others: tuple[tuple[float, float], ...] = ()
 
     def deepest(self, tilt: Floats) -> Floats:
-        """The largest -log(e^{tilt ε} δ) of all ε that are served: what is allowed is measured against it."""
+        """The largest -log(e^{tilt ε} δ) of all ε that are served: allowed errors are relative to it."""
         found = -tilt * self.epsilon - self.log_delta
         for epsilon, log_delta in self.others:
             found = np.maximum(found, -tilt * epsilon - log_delta)

@@ -295,7 +295,7 @@ class Moments:
         return [((zero, first.p), (first.p_minus, one)), *inner, ((last.p, one), (zero, last.p_minus))]
 
     def shrinking(self, v: arb, p: tuple[arb, arb], p_minus: tuple[arb, arb]) -> arb:
-        """The dent of |A| (add) or |A₋| (replace), of which e^{λL} has a negative power."""
+        """The dent of |A| (add) or |A₋| (replace), whose negative power is in e^{λL}."""
         if self.direction is Direction.REMOVE:
             return arb(0)
         return dent(*(p if self.direction is Direction.ADD else p_minus), v)
@@ -310,7 +310,7 @@ class Moments:
         return upper(total * self.bend(self.strip, bulk).exp())
 
     def bend(self, y: arb, bulk: bool) -> arb:
-        """Log of what φ, the cut-off and (for ψF or (1-ψ)F) the split may grow by on the line Im t = y."""
+        """Log of the factor by which φ, the cut-off and (for ψF or (1-ψ)F) the split may grow on the line Im t = y."""
         exponent = y * y / 2
         if self.cut:
             exponent = exponent + y * y / (self.softness * self.softness)

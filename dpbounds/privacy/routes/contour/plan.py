@@ -89,7 +89,7 @@ class Draft:
 
     @property
     def allowance(self) -> float:
-        """Log of what an error may be, relative to G(λ)."""
+        """Log of the allowed error, relative to G(λ)."""
         return depth(self.landscape, self.saddle) + math.log(self.accuracy)
 
     @property
@@ -248,7 +248,7 @@ KINDS: tuple[Kind, ...] = (plain, _turned, _peeled)
 def cheapest(
     kinds: Iterable[Kind], start: Draft, best: Draft | None, failures: list[str], enough: int = 0
 ) -> Draft | None:
-    """The cheapest of ``best`` and all kinds, none of which is tried after one that costs little ``enough``."""
+    """The cheapest of ``best`` and all kinds; stops after one that costs little ``enough``."""
     for kind in kinds:
         try:
             found = kind(start)

@@ -121,7 +121,7 @@ def first_index(enough: Callable[[int], bool], most: int, fineness: int) -> int 
 
 
 def depth(landscape: LossSum, saddle: SaddlePoint) -> float:
-    """Log of δ e^{λε} / G(λ), the least of all ε that are served: what a bound relative to G(λ) is measured against."""
+    """Log of δ e^{λε} / G(λ), the least of all ε that are served: bounds relative to G(λ) are compared with it."""
     tilt = np.array([saddle.tilt])
     return -float((saddle.deepest(tilt) + landscape.log_moment(tilt))[0])
 

@@ -1,4 +1,4 @@
-"""One attempt at a width: its choices, both sides, and what is chosen differently after it was too wide."""
+"""One attempt at a width: its choices, both sides, and the choices after an attempt that was too wide."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Knobs:
 
 
 def choose(sketches: Sequence[choices.Sketch], aim: choices.GaussianSaddle, width: float, knobs: Knobs) -> Choices:
-    """Turn what is wanted (a width in ε) into choices."""
+    """Turn the requested width in ε into choices."""
     steps = sum(part.count for part in sketches)
     effective = width * knobs.refinement**2  # the width grows with the square of the spacing
     slack = _SLACK * effective / steps

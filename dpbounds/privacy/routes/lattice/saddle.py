@@ -59,7 +59,7 @@ class Sketch:
         return float(np.logaddexp.reduce([math.log(w) + log_tail((x - m) / deviation) for w, m in _mixture(self.step)]))
 
     def truncated(self, x_max: float) -> Sketch:
-        """Return the same step without what lies beyond ``x_max``."""
+        """Return the same step without its part beyond ``x_max``."""
         keep = self.x <= x_max
         return Sketch(self.step, self.count, self.x[keep], self.loss[keep], self.log_weights[keep])
 

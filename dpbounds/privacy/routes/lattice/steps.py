@@ -291,7 +291,7 @@ class LossStep:
 
 
 def _atom(point: LossAtom, lattice: Lattice) -> Atom:
-    """The atom with the lattice points around it: proven to lie between them, whatever the rounding."""
+    """The atom with the lattice points around it: proven to lie between them, for any rounding."""
     below, _ = lattice.index_below(point.loss)
     for first, last in ((below, below + 1), (below - 1, below + 1), (below, below + 2), (below - 1, below + 2)):
         if point.loss >= lattice.point(first) and point.loss <= lattice.point(last):
@@ -343,7 +343,7 @@ def exponent_of(number: Fraction) -> int:
 
 
 def natural_spacing(step: AnyStep) -> float | None:
-    """A spacing of which all distances between the atoms of a step are multiples; None where none is to be seen."""
+    """A spacing that divides all distances between the atoms of a step; None where none is found."""
     if isinstance(step, GaussianStep):
         return None
     with working(_LOOK):

@@ -172,7 +172,7 @@ class _Law:
     count: int
 
     def trimmed(self, negligible: float) -> _Law:
-        """Without what hardly matters on either side."""
+        """Without negligible masses on either side."""
         low = int(np.searchsorted(np.cumsum(self.masses), negligible))
         high = len(self.masses) - int(np.searchsorted(np.cumsum(self.masses[::-1]), negligible))
         return _Law(self.first + low, self.masses[low : max(high, low + 1)], self.count)

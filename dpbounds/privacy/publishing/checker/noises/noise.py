@@ -41,7 +41,7 @@ class Noise:
         raise NotImplementedError
 
     def spent(self, noise: dict[str, Any], times: int) -> Spent:
-        """Return what vectors spend of which several coordinates may move."""
+        """Return the profile of vectors, several coordinates of which may move."""
         return Spent(steps=[(self.profile(noise, times), 1)])
 
     def sampled(self, noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:

@@ -127,7 +127,7 @@ class Grid:
 
 
 def grid_for(aim: Aim, bases: list[tuple[Fraction, int]], bins: int) -> Grid:
-    """(20) Points and unit are hints; levels reach what one ratio, or all together, hardly ever exceed."""
+    """(20) Points and unit are hints; levels reach values that one ratio, or all together, hardly ever exceed."""
     half, shift = (field(aim.hints, name, int) if name in aim.hints else least for name, least in GRID.items())
     if not (16 <= half <= 2**18 and 0 <= shift <= 40 and half & (half - 1) == 0):
         raise Malformed(f"a grid of {half} points and unit 2^-{shift}")
