@@ -160,7 +160,7 @@ class OpenRun:
         return UniformIterate(self.generators, steps, self.problem.dimension, first, ends)
 
     def steps(self, count: int, first: int = 1) -> Iterator[int]:
-        """The numbers of T steps, from the first on: the one place where a walk may be watched (``progress``)."""
+        """Yield the numbers of T steps, from the first on: the one place where a walk may be watched (``progress``)."""
         done = max(first, 1) - 1
         for made in range(1, count + 1):
             yield first + made - 1
@@ -524,7 +524,7 @@ def _libraries(_modules: int) -> ThreadpoolController:
 
 
 def under_guard(run: Callable[[P], Run], problem: P) -> Run:
-    """The run on a problem with all guards on, see ``dpbounds.algorithms.guards.guarded``."""
+    """Return the run on a problem with all guards on, see ``dpbounds.algorithms.guards.guarded``."""
     from dpbounds.algorithms.guards.guarded import guarded  # its statistics take a second to load
 
     return guarded(run, problem)
@@ -553,10 +553,10 @@ class FullBatchMethod(Method[P]):
 
 
 def stddev_of_gradients(problem: HasGradients, noise_multiplier: Fraction) -> Fraction:
-    """The standard deviation that is drawn on the mean gradient of all records, exact."""
+    """Return the standard deviation that is drawn on the mean gradient of all records, exact."""
     return Fraction(GradientOracle(problem, noise_multiplier, (), OpenLedger()).noise_stddev)
 
 
 def stddev_of_batches(problem: FiniteSum, sampling: Scheme, noise_multiplier: Fraction) -> Fraction:
-    """The standard deviation (or radius) that is drawn on a batch's mean gradient, exact."""
+    """Return the standard deviation (or radius) that is drawn on a batch's mean gradient, exact."""
     return Fraction(OpenRun(problem, (), OpenLedger()).batch_gradients(sampling, noise_multiplier).noise_stddev)

@@ -33,7 +33,7 @@ class Encoding(Protocol):
         """(C x)_t, of the next x_t and those before it."""
 
     def decoded(self, z: Array) -> Array:
-        """The next x_t for which (C x)_t = z."""
+        """Return the next x_t for which (C x)_t = z."""
 
 
 def encoding(matrix: Encoder) -> Encoding:
@@ -140,7 +140,7 @@ def noise_of_sums(matrix: Encoder) -> Array:
 
 
 def drawn(scheme: Correlated, records: int, place: int, group: Rows, generator: np.random.Generator) -> Rows:
-    """The records of a step's batch, given every record's group."""
+    """Return the records of a step's batch, given every record's group."""
     members = np.flatnonzero(group == place)
     if scheme.sample_rate is None:
         return members

@@ -128,7 +128,7 @@ class NegativeCurvatureDescent(SecondOrderMethod):
         return at_the_smallest(at, problem)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """The pseudo-code above."""
+        """Run the pseudo-code above."""
         values = self._values(problem)
         steep, bent = value_of(theorem.gradient_threshold, values), value_of(theorem.curvature_threshold, values)
         length, step_size = value_of(theorem.curvature_move, values), 1 / value_of(symbols.smoothness, values)

@@ -226,7 +226,7 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
 
 
 def _printed_share(problem: FiniteSum, radius: Fraction, budget: PrivacyBudget) -> Fraction:
-    """The ε that the β of Theorem 5.6 spends, with the largest c that is proven, rounded down; ε, δ < 1/2."""
+    """Return the ε that the β of Theorem 5.6 spends, with the largest c that is proven, rounded down; ε, δ < 1/2."""
     half = Fraction(1, 2)
     for name, number in (("epsilon", budget.epsilon), ("delta", budget.delta)):
         if number >= half:

@@ -200,7 +200,7 @@ class Spider(Method[FiniteSum]):
         )
 
     def descend(self, problem: FiniteSum, run: OpenRun, start: Array) -> UniformIterate:
-        """The pseudo-code above, from given points, in a run that may have begun before and may go on.
+        """Run the pseudo-code above, from given points, in a run that may have begun before and may go on.
 
         That is how other algorithms build on this one: a warm start before it, restarts of it. ``start`` is w_0, shape
         (R, p): public, or released by entries that the ledger already has.

@@ -139,7 +139,7 @@ class RandomProjection:
 
 
 def _projected(problem: Linear, projection: Array) -> tuple[Linear, int]:
-    """The model with records Φa_i, clipped to 2B, and how many were (not private)."""
+    """Return the model with records Φa_i, clipped to 2B, and how many were (not private)."""
     records = problem.signed_features if isinstance(problem, Problem) else problem.features
     clipped, count = clip_rows(records @ projection.T, 2 * problem.feature_bound)
     return _with_records(problem, clipped), count

@@ -138,7 +138,7 @@ class WarmStartedPathNoise(Method[FiniteSum]):
         return self.descent.bound(problem) + Enclosure.exactly(self.start_failure)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """The pseudo-code above."""
+        """Run the pseudo-code above."""
         assert isinstance(run.ledger, ReservedLedger)
         run.ledger.reserve(DescribedRelease(self.start.planned))
         w0 = self.start.starts(problem, run.generators, run.ledger)

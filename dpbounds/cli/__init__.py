@@ -164,7 +164,7 @@ def _say(given: Sequence[str], message: str, status: int) -> int:
 
 
 def printable(text: str) -> str:
-    r"""A text whose control characters are written out, so that no file can command a terminal.
+    r"""Return a text whose control characters are written out, so that no file can command a terminal.
 
     >>> print(printable("\x1b[2J"))
     \x1b[2J

@@ -332,11 +332,11 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         return self.account(delta, relation).enclosure
 
     def get_epsilon(self, delta: ExactLike, relation: str | Relation | None = None) -> float:
-        """The proven upper bound of ε, rounded up; 0 before the first step, infinity after one without noise."""
+        """Return the proven upper bound of ε, rounded up; 0 before the first step, infinity after one without noise."""
         return self.accountant.get_epsilon(delta, relation=relation)
 
     def statement(self, delta: ExactLike, relation: str | Relation | None = None) -> str:
-        """A paragraph fit to publish; errors as for ``account``."""
+        """Return a paragraph fit to publish; errors as for ``account``."""
         found = self.account(delta, relation)
         public = self.accountant.public_dataset_size
         known = "the number of records, which neighbours share" if public is None else f"the public number {public}"
@@ -365,7 +365,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         return f"That the model's output for a record depends on no other record was tested {said}."
 
     def certificate(self, delta: ExactLike, relation: str | Relation | None = None) -> dict[str, object]:
-        """The certificate for ``dpbounds check``, as JSON holds it; errors as for ``account``."""
+        """Return the certificate for ``dpbounds check``, as JSON holds it; errors as for ``account``."""
         return certificates.certificate(self.account(delta, relation))
 
     def ledger(self) -> Ledger:
@@ -466,7 +466,7 @@ def _noise_that_reports(training: Callable[[Fraction], Mechanism], found: Calibr
 
 
 def _root_above(square: Fraction) -> float:
-    """The root of a number, as a double that is not below it."""
+    """Return the root of a number, as a double that is not below it."""
     root = math.sqrt(square)
     while Fraction(root) ** 2 < square:
         root = math.nextafter(root, math.inf)

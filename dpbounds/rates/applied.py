@@ -47,7 +47,7 @@ class Request:
 
 
 def best_guarantee(theorem: Theorem, parts: Sequence[Part], request: Request) -> Guarantee:
-    """The statement's best bound that can be evaluated; else its order of growth.
+    """Return the statement's best bound that can be evaluated; else its order of growth.
 
     Raises:
         Missing: Values that it needs were not given.
@@ -103,7 +103,7 @@ def _best(found: Sequence[Guarantee]) -> Guarantee:
 
 
 def _with_enough_steps(theorem: Theorem, part: Bound, own: Request) -> Guarantee:
-    """A bound; where the number of steps is free, with as many as are worth their while.
+    """Return a bound; where the number of steps is free, with as many as are worth their while.
 
     Those are the least of the numbers tried from which on ten times as many gain less than 5 %.
     """
@@ -125,7 +125,7 @@ def _with_enough_steps(theorem: Theorem, part: Bound, own: Request) -> Guarantee
 
 
 def _tried(theorem: Theorem, part: Bound, given: Mapping[str, Fraction], limits: Limits) -> Iterator[Limits]:
-    """The largest numbers of steps and, where the statement counts them, of gradients."""
+    """Yield the largest numbers of steps and, where the statement counts them, of gradients."""
     free = free_symbols(theorem, part, given)
     if sample_rate in free:
         size = given[records.name]
@@ -144,7 +144,7 @@ def _tried(theorem: Theorem, part: Bound, given: Mapping[str, Fraction], limits:
 def _bounded(
     theorem: Theorem, part: Bound, own: Request, most: Limits
 ) -> tuple[Guarantee, Callable[[], Threshold | None]]:
-    """A bound, and how to find from which n on it is meaningful."""
+    """Return a bound, and how to find from which n on it is meaningful."""
     free = free_symbols(theorem, part, own.given)
     open_steps = not free and step_count.name not in own.given and _falls_with_steps(theorem, part, own.given)
     known = {**own.given, **({step_count.name: Fraction(most.steps)} if open_steps and most.steps else {})}
@@ -206,7 +206,7 @@ def _chosen(
 
 
 def _meaning(theorem: Theorem, part: Bound) -> str:
-    """The bound in words that stand alone."""
+    """Return the bound in words that stand alone."""
     meaning = part.meaning if theorem.reaches is None else "the α of the point that is returned"
     first = theorem.bound
     repeated = first is not None and first is not part and meaning.startswith("the same")
@@ -330,7 +330,7 @@ def _ordered(theorem: Theorem, rate: Rate, given: Mapping[str, Fraction], budget
 
 
 def _passes(theorem: Theorem, settled: Settled, known: Mapping[str, Fraction]) -> Cost:
-    """The work as far as the statement says it: an order of its own, or full batches of a number of steps."""
+    """Return the work as far as the statement says it: an order of its own, or full batches of a number of steps."""
     own = next((part for part in theorem.parts if part.name == "gradient-evaluations"), None)
     if own is not None and all(symbol.name in known for symbol in own.expression.free_symbols):
         return Cost(int(value_of(own.expression, known, digits=DIGITS).exact_upper), None, "up to a constant")

@@ -85,7 +85,7 @@ def cost_of(
     counted: int | None = None,
     held: int | None = None,
 ) -> Cost:
-    """The cost of a statement's algorithm as prescribed.
+    """Return the cost of a statement's algorithm as prescribed.
 
     Args:
         theorem: The statement.

@@ -51,14 +51,14 @@ class Settled:
 
 
 def roots(theorem: Theorem, formula: Expr, given: Mapping[str, Any]) -> set[str]:
-    """The names that a formula needs in the end, after substitution of all prescriptions of the statement."""
+    """Return the names that a formula needs in the end, after substitution of all prescriptions of the statement."""
     exact = [part for part in theorem.parts if isinstance(part, Parameter) and not part.is_order]
     prescribed = {part.name: part.expression for part in exact if part.name not in given}
     return sources(formula, prescribed)
 
 
 def sources(formula: Expr, prescribed: Mapping[str, Expr]) -> set[str]:
-    """The names that a formula needs in the end, where formulas are substituted for some names."""
+    """Return the names that a formula needs in the end, where formulas are substituted for some names."""
     seen: set[str] = set()
     pending = [formula]
     while pending:

@@ -62,7 +62,7 @@ def _regimes(metric: str, statuses: tuple[str, ...] | None = None) -> Figure:
 
 
 def _cited(one: Entry) -> str:
-    """A statement as a text cites it; those of this library by their ids."""
+    """Return a statement as a text cites it; those of this library by their ids."""
     if one.paper == "dpbounds":
         return one.id
     by = who(one.paper).replace(r"\&", "&").replace("\\ ", " ")

@@ -173,7 +173,7 @@ def _does_not_apply(theorem: Theorem, condition: Condition, values: Mapping[str,
 
 
 def admitted(theorem: Theorem, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values under their quantities' own names.
+    """Return the values under their quantities' own names.
 
     Raises:
         InvalidValue: A name is neither in the symbol table nor local to the statement, is given twice, or its value is
@@ -232,7 +232,7 @@ def check(condition: Condition, values: Mapping[str, Any]) -> Checked:
 
 @cache
 def _told(relation: Boolean | bool) -> tuple[str, tuple[str, ...]]:
-    """A condition in letters, and the names it needs."""
+    """Return a condition in letters, and the names it needs."""
     from dpbounds.theorems.formulas import inline  # (here: SymPy's printers are for those that have conditions)
 
     if isinstance(relation, bool | BooleanTrue | BooleanFalse):

@@ -61,7 +61,7 @@ _FINEST, _LARGEST = 200, 64.0
 
 @cache
 def _grid(scale: float) -> Array:
-    """The ε (or μ) that are tested: fine up to twice the scale, then 3 % apart."""
+    """Return the ε (or μ) that are tested: fine up to twice the scale, then 3 % apart."""
     fine = np.linspace(0, 2 * scale, _FINEST + 1)
     coarse = np.geomspace(2 * scale, _LARGEST, 1 + max(1, math.ceil(math.log(_LARGEST / (2 * scale)) / 0.03)))
     return np.concatenate([fine, coarse[1:]])

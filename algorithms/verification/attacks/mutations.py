@@ -137,7 +137,7 @@ def first_records(records: int, size: int, generator: np.random.Generator) -> Ro
 
 
 def random_records(records: int, size: int, generator: np.random.Generator) -> Rows:
-    """A random batch without replacement."""
+    """Return a random batch without replacement."""
     return generator.choice(records, size=size, replace=False)
 
 
@@ -356,7 +356,7 @@ def _descent(
 
 @cache
 def mutations() -> tuple[Mutation, ...]:
-    """All copies, sound ones for comparison included; names are unique."""
+    """Return all copies, sound ones for comparison included; names are unique."""
     plain, delta = Descent(_planned(_CLAIM.relation)), float(_CLAIM.delta)
     small = _planned(Relation.ADD_OR_REMOVE_ONE)
     batches = partial(_descent, claim=_batch_claim(), scale=4, gaussian=False)

@@ -53,7 +53,7 @@ def _(algorithm: WarmStartedSpider | WarmStartedPathNoise | PopulationWarmStart)
 
 @singledispatch
 def ratio_of_output(algorithm: object, pair: Pair, run: Run) -> Array | None:
-    """The log-likelihood ratio of a run's result, up to a constant, shape (R,); None where it is not known."""
+    """Return the log-likelihood ratio of a run's result, up to a constant, shape (R,); None where it is not known."""
     return None
 
 

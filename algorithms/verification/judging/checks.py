@@ -57,7 +57,7 @@ class Measured:
     high: float
 
     def as_json(self) -> dict[str, float | str]:
-        """The three for JSON, the ends of the interval outwards as decimals, too; non-finite values are text."""
+        """Return the three for JSON, the ends of the interval outwards as decimals, too; non-finite values are text."""
         mean = outward(self.mean, "up") if self.mean == self.high else self.mean
         ends = {"mean": mean, "low": outward(self.low, "down"), "high": outward(self.high, "up")}
         return {name: _plain(value) for name, value in ends.items()}
@@ -111,7 +111,7 @@ class Check:
     reason: str
 
     def as_json(self) -> dict[str, object]:
-        """The check as plain data for ``json.dumps``; an end that is not finite is written as text."""
+        """Return the check as plain data for ``json.dumps``; an end that is not finite is written as text."""
         return {
             "theorem": self.theorem,
             "kind": self.kind,
@@ -126,7 +126,7 @@ class Check:
 
 
 def mean_interval(repetitions: ArrayLike, confidence: float = 0.95) -> Measured:
-    """The mean of independent repetitions and Student's t interval; from a single one, the whole line."""
+    """Return the mean of independent repetitions and Student's t interval; from a single one, the whole line."""
     samples = finite_samples(repetitions)
     valid_share("confidence", confidence)
     mean = float(samples.mean())
@@ -232,7 +232,7 @@ def _of_runs(theorem: str, kind: str, verdict: Verdict, found: str, reasons: Seq
 
 
 def lost_check(theorem: str, kind: str, verdict: Verdict, reason: str, lost: int) -> Check:
-    """A verdict without a measurement: predicted are 0 lost runs, measured is how many there were."""
+    """Return a verdict without a measurement: predicted are 0 lost runs, measured is how many there were."""
     count = float(lost)
     return Check(theorem, kind, Enclosure.exactly(0, "lost runs"), Measured(count, count, count), verdict, reason)
 
@@ -322,14 +322,14 @@ def valid_share(name: str, value: float) -> None:
 
 
 def formatted_upper(predicted: Enclosure | Numerical, specification: str) -> str:
-    """The upper bound in a format such as ".4g", as Python writes it; a proven one is rounded up."""
+    """Return the upper bound in a format such as ".4g", as Python writes it; a proven one is rounded up."""
     if isinstance(predicted, Numerical):
         return format(predicted.upper, specification)
     return formatted_float(predicted.exact_upper, specification, "up")
 
 
 def ends_as_json(predicted: Enclosure | Numerical) -> dict[str, float | str]:
-    """Both bounds for JSON, proven ones rounded outwards; values that are not finite are text."""
+    """Return both bounds for JSON, proven ones rounded outwards; values that are not finite are text."""
     if isinstance(predicted, Numerical):
         return {"lower": predicted.lower, "upper": predicted.upper}
     return {

@@ -33,7 +33,7 @@ _COUNTED = ("hits", "sum", "squares", "draws")
 
 
 def largest_rate(errors: int, runs: int, confidence: float) -> float:
-    """The upper bound of Clopper and Pearson's interval: the largest rate that is not refuted by so few errors.
+    """Return the upper bound of Clopper and Pearson's interval: the largest rate that is not refuted by so few errors.
 
     Of ``runs`` >= 1; the confidence, in (0, 1), is one-sided.
 
@@ -47,7 +47,7 @@ def largest_rate(errors: int, runs: int, confidence: float) -> float:
 
 
 def measured(numbers: Numbers, confidence: float) -> Measured:
-    """The interval of a proportion (``hits`` of ``draws``) or a mean (``sum``, ``squares``, ``draws``).
+    """Return the interval of a proportion (``hits`` of ``draws``) or a mean (``sum``, ``squares``, ``draws``).
 
     Numbers that are neither are refused; if not finite, as ``NotMeasured``.
     """

@@ -88,7 +88,7 @@ Values = Value | tuple[Value, ...]
 
 
 def by_size(quick: Values, full: Values) -> Mapping[Size, Values]:
-    """A parameter, or the values that a sweep gives it, by size."""
+    """Return a parameter, or the values that a sweep gives it, by size."""
     return {Size.QUICK: quick, Size.FULL: full}
 
 
@@ -109,7 +109,7 @@ def cells(task: Task, **parameters: Values | Mapping[Size, Values]) -> CellsAt:
 
 
 def together(*groups: CellsAt) -> CellsAt:
-    """The cells of several, one after the other."""
+    """Return the cells of several, one after the other."""
     return lambda size: [cell for group in groups for cell in group(size)]
 
 
@@ -226,7 +226,7 @@ def _for_each(
 
 
 def in_turn(*groups: Sequence[PlannedCheck]) -> Checks:
-    """The first check of each group, then the second of each, and so on."""
+    """Return the first check of each group, then the second of each, and so on."""
     return tuple(check for row in zip(*groups, strict=True) for check in row)
 
 
@@ -291,7 +291,7 @@ def slope(
 
 
 def _within(theorem: str, exponent: float, sweep: _Sweep, regime: Regime | None, confidence: float) -> SlopeCheck:
-    """The check on the sizes at which the exponent can show."""
+    """Return the check on the sizes at which the exponent can show."""
     if regime is None:
         return slope_check(theorem, exponent, sweep.sizes, sweep.samples, confidence=confidence)
     values = [regime.value(result) for result in sweep.results]
@@ -360,7 +360,7 @@ def exact_slope(
 
 
 def computed(theorem: str, value: float, promised: Enclosure, verdict: Verdict, reason: str) -> Check:
-    """The check of a number that was computed and not estimated: its interval is the number itself."""
+    """Return the check of a number that was computed and not estimated: its interval is the number itself."""
     return Check(theorem, "formula", promised, Measured(value, value, value), verdict, reason)
 
 

@@ -93,7 +93,7 @@ class Ladder:
 
 @singledispatch
 def ladder(algorithm: Any, problem: Any, run: Run, mapping: str = "noisy") -> Ladder:
-    """The ladder of an algorithm's bound in a run of it; registered for every class that has one."""
+    """Return the ladder of an algorithm's bound in a run of it; registered for every class that has one."""
     raise NotImplementedError(type(algorithm).__name__)
 
 
@@ -101,7 +101,7 @@ def ladder(algorithm: Any, problem: Any, run: Run, mapping: str = "noisy") -> La
 
 
 def _upper(number: Any) -> float:
-    """A public constant as a double, rounded up."""
+    """Return a public constant as a double, rounded up."""
     if isinstance(number, Enclosure):
         return number.upper
     return evaluate(number, {}).upper if hasattr(number, "free_symbols") else float(number)
@@ -127,7 +127,7 @@ def _gaps(run: Run, first: Array, lowest: float, public: float) -> tuple[Array, 
 
 
 def _last(bound: Enclosure) -> Rung:
-    """The bound, which is the proof's last line, or the trivial bound if that is less."""
+    """Return the bound, which is the proof's last line, or the trivial bound if that is less."""
     if bound.method.startswith(_TRIVIAL):
         why = f"less holds without a theorem: {bound.method.removeprefix(_TRIVIAL)}"
         return Rung(constant(bound.upper), why, Due.TRIVIAL, ">=")
@@ -393,7 +393,7 @@ def _spider(algorithm: Spider, problem: FiniteSum, run: Run, mapping: str = "noi
 
 @ladder.register
 def _restarted(algorithm: RestartedSpider, problem: FiniteSum, run: Run, mapping: str = "noisy") -> Ladder:
-    """The last stage, after the bound for the one before."""
+    """Return the last stage, after the bound for the one before."""
     bounds, gap = algorithm.bounds(problem), algorithm.initial_gap
     if len(bounds) > 1:
         gap = growth_of(problem, algorithm.growth).gap_above(bounds[-2])

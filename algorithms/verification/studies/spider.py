@@ -126,7 +126,7 @@ def on_a_quadratic(records: int, dimension: int, epsilon: float, seed: int) -> N
 
 
 def of_a_quadratic(records: int, dimension: int, epsilon: float, repetitions: int, seed: int) -> Numbers:
-    """The mean square of the gradient in runs on the same quadratic."""
+    """Return the mean square of the gradient in runs on the same quadratic."""
     model = replace(_quadratic_of(dimension), count=records)
     run = trials.ran(at_budget(Spider.calibrated, model, budget_of(epsilon)), repetitions, seed)
     squares = run.trace["squared_gradient"].per_repetition
@@ -141,7 +141,7 @@ def _computed(result: Result) -> Numerical:
 
 
 def _closed_form(result: Result) -> Enclosure:
-    """The closed form with constants, at the ρ that the budget allows a single Gaussian release."""
+    """Return the closed form with constants, at the ρ that the budget allows a single Gaussian release."""
     method, problem = trials.at_cell(spider.posed, result)
     assert method.budget is not None
     constants: dict[str, Any] = {

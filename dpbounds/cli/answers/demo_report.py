@@ -100,7 +100,7 @@ def write(report: Report, directory: Path) -> tuple[Path, ...]:
 
 
 def as_markdown(report: Report) -> str:
-    """The report as Markdown, which also reads well in a terminal."""
+    """Return the report as Markdown, which also reads well in a terminal."""
     problem, first, baseline = report.problem, report.rows[0], report.baseline
     records, features = report.dataset.features.shape
     checks = [
@@ -141,7 +141,7 @@ def as_markdown(report: Report) -> str:
 
 
 def as_data(report: Report) -> dict[str, object]:
-    """The report as plain data."""
+    """Return the report as plain data."""
     baseline = report.baseline
     return {
         "data": {

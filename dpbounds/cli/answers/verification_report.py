@@ -79,7 +79,7 @@ def _choice(outcome: Outcome) -> dict[str, object]:
 
 
 def _slope(one: Outcome) -> SlopeCheck | None:
-    """The check of an exponent, if it is one."""
+    """Return the check of an exponent, if it is one."""
     from dpbounds.algorithms.verification.judging.slopes import SlopeCheck
 
     return one.check if isinstance(one.check, SlopeCheck) else None

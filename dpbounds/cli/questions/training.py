@@ -230,7 +230,7 @@ class Training:
     hidden: Epochs | None = None
 
     def with_value(self, unknown: str, value: Fraction) -> Mechanism:
-        """The mechanism with ``value`` for "noise", "steps", "batches" or "sample-rate"."""
+        """Return the mechanism with ``value`` for "noise", "steps", "batches" or "sample-rate"."""
         match unknown:
             case "noise":
                 return replace(self, noise_multiplier=value).mechanism()
@@ -513,7 +513,7 @@ def _sampling(given: dict[str, Any], unknown: str | None) -> str:
 
 
 def _fixed_batch(given: dict[str, Any], scheme: str, relation: Relation, unknown: str | None) -> int:
-    """The batch size, where it and the dataset's size make sense together."""
+    """Return the batch size, where it and the dataset's size make sense together."""
     batch: int | None = given["batch_size"]
     size: int | None = given["dataset_size"]
     if given["sample_rate"] is not None:

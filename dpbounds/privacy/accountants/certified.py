@@ -265,7 +265,7 @@ def _accounted(mechanism: Mechanism, relation: Relation, questions: Sequence[Que
 
 
 def _moments_may_help(classes: NeighbourClasses, proofs: Named, enclosure: Enclosure) -> bool:
-    """Whether Rényi divergences could give a visibly smaller upper bound.
+    """Return whether Rényi divergences could give a visibly smaller upper bound.
 
     Converted, the divergences of a pair promise no less than the pair itself spends (``renyi.md``, section 1): where
     they are all that is known, at most the width of the pairs' own proof could be gained.

@@ -236,7 +236,7 @@ def _sorted_out(product: Product) -> tuple[Fraction, Counter[Fraction], dict[Pai
 
 
 def _is_exact(product: Product) -> bool:
-    """Whether the enlarged pairs are attained: Gaussian, Laplace and ball noise."""
+    """Return whether the enlarged pairs are attained: Gaussian, Laplace and ball noise."""
     return all(pair.enlarges_exactly for pair, _ in product)
 
 
@@ -296,13 +296,13 @@ class _GroupChain:
     k: int
 
     def delta(self, epsilon: Fraction) -> Fraction:
-        """A proven upper bound on δ_k(ε)."""
+        """Return a proven upper bound on δ_k(ε)."""
         search = self._estimated()
         parts = search.best(epsilon)
         return self._proven(parts) if search.upper(parts) < 1 else Fraction(1)  # 1 needs no proof
 
     def epsilon(self, delta: Fraction) -> Fraction:
-        """A proven upper bound on ε_k(δ).
+        """Return a proven upper bound on ε_k(δ).
 
         Raises:
             NotCertified: None was found.

@@ -161,7 +161,7 @@ def _epsilon_by(method: Method, mechanism: Mechanism, delta: Fraction, relation:
 def _by_theorem(
     theorem: Callable[[Parts, Fraction], Enclosure], mechanism: Mechanism, delta: Fraction, relation: Relation
 ) -> Enclosure:
-    """The best of a few ways to split δ between the releases and the theorem."""
+    """Return the best of a few ways to split δ between the releases and the theorem."""
     found: list[Enclosure] = []
     reason = "no split of δ gave a finite ε"
     for share in _SHARES:

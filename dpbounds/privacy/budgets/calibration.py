@@ -291,7 +291,7 @@ def _ends_far_apart(
 def _calibrated(
     factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve, group_size: int
 ) -> tuple[Fraction, Fraction | None, Enclosure]:
-    """A sufficient value, a failing one, and the privacy spent at the first."""
+    """Return a sufficient value, a failing one, and the privacy spent at the first."""
     if group_size > 1:
         from dpbounds.privacy.budgets.group_crossing import calibrated_for_groups
 
@@ -372,7 +372,7 @@ def _of_shuffling(
 def _broken(
     factory: Callable[[Fraction], Mechanism], value: Fraction, budget: Budget, solve: Solve, close: float
 ) -> Fraction | None:
-    """A value that an attack is proven to break, about the closest one; None where no attack is known."""
+    """Return a value that an attack is proven to break, about the closest one; None where no attack is known."""
     attained = _attained(factory, budget)
     if not attained(value):
         return None

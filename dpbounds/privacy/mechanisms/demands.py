@@ -10,7 +10,7 @@ from dpbounds.privacy.mechanisms.core import Mechanism, Trait
 
 
 def has(trait: Trait, mechanism: Mechanism) -> bool:
-    """Whether a mechanism and all that it runs have a trait."""
+    """Return whether a mechanism and all that it runs have a trait."""
     return all(trait in part.traits for part in mechanism.nested())
 
 

@@ -33,7 +33,7 @@ class Direction(StrEnum):
 
     @classmethod
     def of(cls, order: Order) -> Direction:
-        """The direction of a pair that stands for such neighbours."""
+        """Return the direction of a pair that stands for such neighbours."""
         match order:
             case Order.REMOVE | Order.ZERO:
                 return cls.REMOVE
@@ -113,7 +113,7 @@ class Pair(ABC):
 
     @abstractmethod
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
 
     @property
     @abstractmethod
@@ -140,14 +140,14 @@ class Pair(ABC):
             yield from each.nested()
 
     def resolved(self, as_one: Callable[[Product], Pair]) -> Pair:
-        """The pair with every combination in it made one pair by a function."""
+        """Return the pair with every combination in it made one pair by a function."""
         return self.with_inside([each.resolved(as_one) for each in self.inside])
 
     # --- its loss
 
     @abstractmethod
     def distribution(self) -> LossDistribution:
-        """The distribution of the loss, at the working precision.
+        """Return the distribution of the loss, at the working precision.
 
         Raises:
             UnsupportedMechanism: It has no closed form.
@@ -184,10 +184,10 @@ class Pair(ABC):
 
     @abstractmethod
     def mirrored(self) -> Pair:
-        """The pair (Q, P), or one with the same profile."""
+        """Return the pair (Q, P), or one with the same profile."""
 
     def enlarged(self, k: int) -> Pair:
-        """A pair that dominates for any two datasets that are k steps of one relation apart.
+        """Return a pair that dominates for any two datasets that are k steps of one relation apart.
 
         Shifts grow k-fold; a pure ε, a range η and (for zCDP) sqrt(ρ), too; (ε, δ) becomes (kε, δ (e^(kε)-1)/(e^ε-1)),
         rounded up. Dwork & Roth 2014 (group privacy), Bun & Steinke 2016, Proposition 1.9; ``pairs.md``, section 6.
@@ -222,7 +222,7 @@ class Pair(ABC):
         return tuple(getattr(self, name) for name in self.grows_with) or None
 
     def with_costs(self, costs: Costs) -> Pair:
-        """The pair of the same family with other costs: ``pair.with_costs(pair.costs()) == pair``."""
+        """Return the pair of the same family with other costs: ``pair.with_costs(pair.costs()) == pair``."""
         return changed(self, **dict(zip(self.grows_with, costs, strict=True)))
 
     def rough_variance(self) -> float:
@@ -327,7 +327,7 @@ class DirectedPair(Pair):
     direction: Direction
 
     def mirrored(self) -> Pair:
-        """The other direction."""
+        """Return the other direction."""
         return changed(self, direction=self.direction.mirrored)
 
 
@@ -337,7 +337,7 @@ class SymmetricPair(Pair):
     __slots__ = ()
 
     def mirrored(self) -> Pair:
-        """The pair itself."""
+        """Return the pair itself."""
         return self
 
 
@@ -347,12 +347,12 @@ class PublicPair(SymmetricPair):
     __slots__ = ()
 
     def revealed(self) -> Product | None:
-        """The pair itself."""
+        """Return the pair itself."""
         return ((self, 1),)
 
 
 def changed(pair: _P, **fields: object) -> _P:
-    """The pair with other values of some fields."""
+    """Return the pair with other values of some fields."""
     record: Any = pair
     found: _P = replace(record, **fields)
     return found

@@ -76,7 +76,7 @@ class BoundedRangeProfile(PublicPair):
     has_integral = True
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return f"the worst losses within a range of {write(self.span)}"
 
     def distribution(self) -> LossDistribution:
@@ -100,7 +100,7 @@ class BoundedRangeProfile(PublicPair):
         return self.span**2 / 8
 
     def closed_log_moment(self, order: arb) -> arb:
-        """The largest over all two-point pairs, attained at e^t = y (``renyi/renyi.md``)."""
+        """Return the largest over all two-point pairs, attained at e^t = y (``renyi/renyi.md``)."""
         k, eta = order - 1, ball(self.span)
         one, whole, part = (-eta).expm1(), (-order * eta).expm1(), (-k * eta).expm1()
         y = k * whole * eta.exp() / (order * part)
@@ -143,11 +143,11 @@ class RenyiProfile(PublicPair):
     proof = "losses.md, section 2 (Canonne, Kamath & Steinke 2020)"
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return "the largest profile that the Rényi divergences allow"
 
     def distribution(self) -> LossDistribution:
-        """The envelope of the profile at many losses."""
+        """Return the envelope of the profile at many losses."""
         return envelope_law(_renyi_profile(self.points, self.rho))
 
     def _enlarged(self, k: int) -> Pair | None:
@@ -218,19 +218,19 @@ class TwoGuarantees(SymmetricPair):
         return TwoGuarantees(self.sample_rate, present, replaced)
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return (
             f"[{self.present.in_words(write)}] for presence and [{self.replaced.in_words(write)}] for replacement, on "
             f"samples at rate {write(self.sample_rate)}"
         )
 
     def distribution(self) -> LossDistribution:
-        """The envelope of the profile at many losses."""
+        """Return the envelope of the profile at many losses."""
         rate, present, replaced = ball(self.sample_rate), self.present.distribution(), self.replaced.distribution()
         return envelope_law(_two_guarantees(rate, present, replaced))
 
     def revealed(self) -> Product | None:
-        """The full batch."""
+        """Return the full batch."""
         return self.replaced.revealed()
 
     def zcdp_rho(self) -> Fraction:
@@ -238,7 +238,7 @@ class TwoGuarantees(SymmetricPair):
         return self.replaced.zcdp_rho()
 
     def log_moment(self, order: Fraction) -> arb:
-        """The least of the bounds of several proofs."""
+        """Return the least of the bounds of several proofs."""
         return _moment_of_two_guarantees(self, order)
 
 

@@ -29,7 +29,7 @@ class Responses(AtomicPair, PublicPair):
     proof = _KAIROUZ
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return f"randomised response of {self.options} options, epsilon {write(self.epsilon)}"
 
     def distribution(self) -> LossDistribution:
@@ -71,7 +71,7 @@ class TwoResponses(AtomicPair, PublicPair):
     atom_count = 3
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return f"two steps of randomised response, epsilon {write(self.epsilon)} each"
 
     def distribution(self) -> LossDistribution:
@@ -105,7 +105,7 @@ class FourPoints(AtomicPair, PublicPair):
     atom_count = 2
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return f"the worst (epsilon, delta)-private pair, epsilon {write(self.epsilon)}, delta {write(self.delta)}"
 
     def distribution(self) -> LossDistribution:
@@ -139,7 +139,7 @@ class TwoPoints(AtomicPair):
     atom_count = 2
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return f"two losses, {write(self.high)} and {write(self.high - self.span)}"
 
     def distribution(self) -> LossDistribution:
@@ -177,11 +177,11 @@ class Discrete(Pair):
         return hash((len(self.points), self.points[:1], self.points[-1:], self.infinite))
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return "finitely many losses"
 
     def distribution(self) -> LossDistribution:
-        """The listed losses, and the rest of Q at loss -∞."""
+        """Return the listed losses, and the rest of Q at loss -∞."""
         atoms, infinite = self.points, self.infinite
         points = [LossAtom(ball(loss), ball(p), ball(p) * (-ball(loss)).exp()) for loss, p in atoms]
         rest = 1 - sum((point.r for point in points), arb(0))

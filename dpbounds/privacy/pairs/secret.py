@@ -56,7 +56,7 @@ class ShuffledBatches(DirectedPair):
         return replace(self, base=base)
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return f"[{self.base.in_words(write)}] in one of {self.batches} shuffled batches, which one being secret"
 
     def distribution(self) -> LossDistribution:
@@ -64,7 +64,7 @@ class ShuffledBatches(DirectedPair):
         return self.base.distribution()
 
     def revealed(self) -> Product | None:
-        """The batch that holds the record."""
+        """Return the batch that holds the record."""
         return ((self.base, 1),)
 
     def zcdp_rho(self) -> Fraction:
@@ -113,7 +113,7 @@ class SecretSteps(DirectedPair):
         """Return the view of one of the most expensive steps alone, for Gaussian noise; else None."""
 
     def resolved(self, as_one: Callable[[Product], Pair]) -> Pair:
-        """The pair itself: combinations are steps of their own kind in ``routes/allocation``."""
+        """Return the pair itself: combinations are steps of their own kind in ``routes/allocation``."""
         return self
 
     def distribution(self) -> LossDistribution:
@@ -157,7 +157,7 @@ class Allocated(SecretSteps):
         return replace(self, shares=tuple((pair, count) for pair, (_, count) in zip(pairs, self.shares, strict=True)))
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         alone = len(self.shares) == 1
         steps = ", ".join(
             f"each [{base.in_words(write)}]" if alone else f"{n} of them [{base.in_words(write)}]"
@@ -242,7 +242,7 @@ class AllocatedTo(SecretSteps):
         return replace(self, base=base)
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return (
             f"{self.participations} of {self.steps} steps, at random, with the record against none, each "
             f"[{self.base.in_words(write)}]"

@@ -64,7 +64,7 @@ class Tagged(Pair):
         return replace(self, parts=tuple((weight, pair) for (weight, _), pair in zip(self.parts, pairs, strict=True)))
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions; weights in few digits, rounded up."""
+        """Return the two distributions; weights in few digits, rounded up."""
         each = "; ".join(
             f"[{part.in_words(write)}] with weight {to_decimal(weight, 4, 'up')}"
             + (f" ({to_decimal(other, 4, 'up')} under the second distribution)" if other != weight else "")
@@ -73,14 +73,14 @@ class Tagged(Pair):
         return f"one of these, drawn and revealed: {each}"
 
     def distribution(self) -> LossDistribution:
-        """The weighted sum of those of the parts, moved where the weights differ."""
+        """Return the weighted sum of those of the parts, moved where the weights differ."""
         weights, laws = [ball(weight) for weight, _ in self.parts], [part.distribution() for _, part in self.parts]
         if self.others:
             return tagged_apart(weights, [ball(weight) for weight in self.others], laws)
         return tagged(weights, laws)
 
     def mirrored(self) -> Pair:
-        """Each part mirrored, and the weights exchanged."""
+        """Return each part mirrored, and the weights exchanged."""
         return self._mirrored()
 
     def _mirrored(self) -> Tagged:
@@ -101,7 +101,7 @@ class Tagged(Pair):
         return Pair.zcdp_rho(self) if self.alike is None else self.alike.zcdp_rho()
 
     def lost_bits(self, order: Fraction) -> int:
-        """The most that a part loses."""
+        """Return the most that a part loses."""
         return max(part.lost_bits(order) for _, part in self.parts)
 
     def log_moment(self, order: Fraction) -> arb:
@@ -148,7 +148,7 @@ class CrowdedGaussians(DirectedPair):
     proof = _PROOF
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return f"a record that leans by {write(self.lean)} against {self.size - 1} equal ones, cut to {self.most}"
 
     def distribution(self) -> LossDistribution:

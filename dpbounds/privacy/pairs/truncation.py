@@ -229,7 +229,7 @@ def _grown(rates: Floats, gains: Floats, squared_shift: float) -> Floats:
 
 @lru_cache(maxsize=256)
 def moved_of(cut: Cut, rate: Fraction, costs: Costs) -> Fraction:
-    """The mass of P (or of both) to compare with batches that are not cut: less than ``surely``."""
+    """Return the mass of P (or of both) to compare with batches that are not cut: less than ``surely``."""
     if not cut.surely:
         return Fraction(0)
     known = float(cut.at_most), float(cut.at_least), float(cut.kept), float(cut.just)

@@ -23,7 +23,7 @@ class Loss:
     pieces: tuple[Piece, ...]
 
     def at(self, distance: Fraction) -> tuple[Fraction, Fraction]:
-        """The value and the slope there (where a kink is, the slope on the inside)."""
+        """Return the value and the slope there (where a kink is, the slope on the inside)."""
         value, begin = Fraction(0), Fraction(0)
         for piece in self.pieces:
             run = (distance if piece.until is None else min(distance, piece.until)) - begin

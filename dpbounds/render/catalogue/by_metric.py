@@ -25,7 +25,7 @@ _LETTERS = {Side.UPPER: "O", Side.LOWER: r"\Omega", Side.TIGHT: r"\Theta", None:
 
 
 def by_metric(name: str, at: Values, own: Sequence[Theorem] = ()) -> Table:
-    """The table of a metric (and of those that belong to it: projected and population gradients, ...)."""
+    """Return the table of a metric (and of those that belong to it: projected and population gradients, ...)."""
     metrics = METRICS[name]
     rows: list[Row] = []
     notes: list[str] = []

@@ -58,7 +58,7 @@ class _FixedSize(Sampling):
             raise InvalidValue("records", records, f"at least dataset_size, {self.dataset_size}")
 
     def divisor(self, records: int) -> Fraction:
-        """The size of a batch, b."""
+        """Return the size of a batch, b."""
         return Fraction(self.batch_size)
 
     def as_poisson(self) -> tuple[PoissonSampled, int] | None:
@@ -78,7 +78,7 @@ class _FixedSize(Sampling):
         return left
 
     def records_read(self, records: int) -> Fraction | None:
-        """The size of a batch, b."""
+        """Return the size of a batch, b."""
         return self.divisor(records)
 
     @property
@@ -168,7 +168,7 @@ class SampledWithoutReplacement(_FixedSize):
         return pairs.mixed(pairs.Direction.of(order), chances, base.squared_shift)
 
     def at_last_removal(self, k: int) -> Mechanism:
-        """A batch of as many, from fewer records."""
+        """Return a batch of as many, from fewer records."""
         return SampledWithoutReplacement(self.mechanism, self.batch_size, self._left(k, self.batch_size) + 1)
 
     def draw(self, records: int, source: Source) -> Iterator[Rows]:
@@ -177,7 +177,7 @@ class SampledWithoutReplacement(_FixedSize):
         yield source.subset(self.batch_size, records)
 
     def drawn_in_words(self, write: Writer) -> str:
-        """The batches."""
+        """Return the batches."""
         return f"{records_in_words(self.batch_size, self.dataset_size)} drawn without replacement"
 
     def draws(self, relation: Relation) -> str:
@@ -267,7 +267,7 @@ class SampledWithReplacement(_FixedSize):
         yield source.numbers(records, self.batch_size)
 
     def drawn_in_words(self, write: Writer) -> str:
-        """The batches."""
+        """Return the batches."""
         return f"{records_in_words(self.batch_size, self.dataset_size)} drawn with replacement"
 
     def draws(self, relation: Relation) -> str:

@@ -40,7 +40,7 @@ class Profile:
 
 
 def mirrored(straight: Callable[[arb], arb], other: Callable[[arb], arb] | None = None, **more: Any) -> Profile:
-    """A profile for α >= 1, and below the reversal of that of the other order (None: the same)."""
+    """Return a profile for α >= 1, and below the reversal of that of the other order (None: the same)."""
     back = straight if other is None else other
 
     def below(alpha: arb) -> arb:

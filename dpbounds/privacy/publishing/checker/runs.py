@@ -26,7 +26,7 @@ from dpbounds.privacy.publishing.checker.verdicts import Malformed, NotCovered, 
 
 
 def steps_of(releases: list[dict[str, Any]], order: str, relation: str, aim: Aim, group: int = 1) -> tuple[Steps, arb]:
-    """The profiles of a run, with multiplicities, and the total variation to be added for its clones."""
+    """Return the profiles of a run, with multiplicities, and the total variation to be added for its clones."""
     total = Spent()
     for release in releases:
         if group > 1:

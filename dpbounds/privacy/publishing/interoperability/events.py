@@ -145,7 +145,7 @@ def as_our_relation(relation: str | Relation | NeighboringRelation) -> Relation:
 
 
 def as_their_relation(relation: Relation) -> NeighboringRelation:
-    """The relation as dp-accounting has it."""
+    """Return the relation as dp-accounting has it."""
     from dp_accounting import NeighboringRelation
 
     return next(NeighboringRelation[name] for name, ours in _RELATIONS.items() if ours is relation)
@@ -514,7 +514,7 @@ class _Writer:
             raise InvalidValue("relation", self.relation, allowed, "events carry none")
 
     def _newer(self, name: str, mechanism: Mechanism) -> Any:
-        """An event that dp-accounting 0.6.0 does not have."""
+        """Return an event that dp-accounting 0.6.0 does not have."""
         if not hasattr(self.library, name):
             raise UnsupportedMechanism(
                 f"{type(mechanism).__name__} as an event: the installed dp-accounting has no {name}, as its repository "
@@ -527,7 +527,7 @@ class _Writer:
         return event if count == 1 else self.library.SelfComposedDpEvent(event, count)
 
     def _per_record(self, multiplier: Fraction | None, noise: Fraction | None, sensitivity: Fraction | None) -> float:
-        """The noise per unit of the per-record bound, s/C, rounded down."""
+        """Return the noise per unit of the per-record bound, s/C, rounded down."""
         if multiplier is None:
             assert noise is not None
             assert sensitivity is not None

@@ -213,7 +213,7 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
 
 
 def _reveals(mechanism: Mechanism) -> bool:
-    """Whether some output may be impossible without the record; only a δ of its own allows that.
+    """Return whether some output may be impossible without the record; only a δ of its own allows that.
 
     The noise of events reaches every output, and a Rényi guarantee or a pure one excludes impossible outputs. Samples
     of neighbours are linked by samples which differ in one record, so that sampling and composition keep this.

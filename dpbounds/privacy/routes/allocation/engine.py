@@ -161,7 +161,7 @@ def _enclosed(
 
 
 def _loudest(pair: Allocated) -> Fraction:
-    """The largest squared shift of a step with Gaussian noise."""
+    """Return the largest squared shift of a step with Gaussian noise."""
     return max((squared for squared, _ in pair.shifts), default=Fraction(0))
 
 
@@ -182,7 +182,7 @@ def _narrower(one: Proof, other: Proof) -> Proof:
 
 
 def rough(product: Product) -> Product:
-    """A product with discrete pairs in place of the allocated ones, for estimates: it proves nothing."""
+    """Return a product with discrete pairs in place of the allocated ones, for estimates: it proves nothing."""
     found: list[tuple[Pair, int]] = []
     for pair, count in product:
         if isinstance(pair, SecretSteps):

@@ -181,7 +181,7 @@ def at_most(
 
 
 def _steps(product: Product) -> tuple[list[_Step], Direction, Fraction] | None:
-    """The secret steps, the one order of all, and the squared shift of the public part; None for other pairs."""
+    """Return the secret steps, the one order of all, and the squared shift of the public part; None for other pairs."""
     steps, orders, plain = list[_Step](), set[Direction](), Fraction(0)
     for pair, count in product:
         match pair:

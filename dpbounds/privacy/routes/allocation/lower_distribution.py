@@ -62,7 +62,7 @@ class LowerDistribution:
 
 
 def one_step(pair: Pair, spacing: Fraction, ends: tuple[int, int], most: int) -> LowerDistribution:
-    """The cells of one step, between the grid points of two indices, and the mass beyond them.
+    """Return the cells of one step, between the grid points of two indices, and the mass beyond them.
 
     Args:
         pair: P with the record, Q without.
@@ -116,7 +116,7 @@ def refined(part: LowerDistribution, spacing: Fraction) -> LowerDistribution:
 
 
 def added(one: LowerDistribution, other: LowerDistribution) -> LowerDistribution:
-    """Two independent groups of steps together."""
+    """Return two independent groups of steps together."""
     if one.spacing != other.spacing:
         raise ValueError("both must have cells of one width")
     same, most = one is other, len(one.counts) - 1
@@ -168,7 +168,7 @@ def added(one: LowerDistribution, other: LowerDistribution) -> LowerDistribution
 
 
 def multiplied(one: LowerDistribution, other: LowerDistribution) -> LowerDistribution:
-    """Two releases on the same records, taken as one step: both hold the record, or neither does."""
+    """Return two releases on the same records, taken as one step: both hold the record, or neither does."""
     if one.spacing != other.spacing or one.terms != 1 or other.terms != 1:
         raise ValueError("both must be one step, with cells of one width")
     few, many = sorted((one.counts, other.counts), key=lambda counts: counts.shape[1])

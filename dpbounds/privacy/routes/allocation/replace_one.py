@@ -84,7 +84,7 @@ def _others(bins: Sequence[Bin], index: int) -> list[tuple[Bin, int]]:
 
 @lru_cache(maxsize=32)
 def between(pair: Allocated, fineness: Fineness, negligible: float) -> tuple[Discrete, Discrete]:
-    """A pair that dominates, and one that an observer sees who makes one of finitely many tests.
+    """Return a pair that dominates, and one that an observer sees who makes one of finitely many tests.
 
     Args:
         pair: One of m bins, Gaussian noise.

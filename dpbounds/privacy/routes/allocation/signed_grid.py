@@ -122,7 +122,7 @@ def splits(spacing: Fraction) -> tuple[Split, Split]:
 
 
 def _nearest(x: arb) -> float:
-    """A double off by at most two roundings."""
+    """Return a double off by at most two roundings."""
     if x.rel_accuracy_bits() < ACCURATE_BITS:
         raise Declined("allocation: a weight is not known well enough")
     return float(x.mid())
@@ -228,7 +228,7 @@ def one_bin(cells: Cells, alphas: Sequence[float], frame: Frame) -> Laws:
 
 
 def resting(steps: int, alphas: Sequence[float], frame: Frame) -> Laws:
-    """The bins that are not run, together steps (1 - α) <= 0."""
+    """Return the bins that are not run, together steps (1 - α) <= 0."""
     positive = np.zeros((3, len(alphas), frame.length))
     negative, zero = np.zeros_like(positive), np.zeros((3, len(alphas)))
     below, above = frame.magnitudes()
@@ -262,7 +262,7 @@ def _kept(positive: Floats, negative: Floats, zero: Floats, lost: Floats, roundi
 
 
 def added(one: Laws, other: Laws, frame: Frame) -> Laws:
-    """The sum of two independent ones, rounded."""
+    """Return the sum of two independent ones, rounded."""
     none = _law(one, 0), _law(other, 0)
     found = [_joined(*none, frame, same=one is other)]
     for law in (1, 2):
@@ -440,7 +440,7 @@ def at_thresholds(pair: Allocated, alphas: Sequence[float], frame: Frame, cells:
 
 
 def _nothing(rows: int, frame: Frame) -> Laws:
-    """The sum of no bins."""
+    """Return the sum of no bins."""
     empty, zero = np.zeros((3, rows, frame.length)), np.zeros((3, rows))
     zero[0] = 1.0
     return Laws(empty, empty, zero, np.zeros(rows), 0)

@@ -99,6 +99,6 @@ def log_vanish(part: RepeatedPair, y: Floats) -> Floats:
 
 
 def dyadic(value: float, bits: int = 12) -> float:
-    """The nearest double with that many significant bits."""
+    """Return the nearest double with that many significant bits."""
     mantissa, exponent = math.frexp(value)
     return math.ldexp(round(math.ldexp(mantissa, bits)), exponent - bits)

@@ -138,7 +138,7 @@ class ContourCurve:
         return exact_sigma, upper(moment * ratio / (1 - ratio))
 
     def pieces(self, epsilon: Fraction) -> dict[str, arb]:
-        """The terms of the final inequality at one ε >= 0."""
+        """Return the terms of the final inequality at one ε >= 0."""
         checkpoint()
         e = ball(epsilon)
         rows, columns = self.terms.nrows(), self.terms.ncols()
@@ -183,7 +183,7 @@ class ContourCurve:
         return lower, above
 
     def error_budget(self, epsilon: Fraction) -> dict[str, float]:
-        """Each source of width relative to δ(ε)."""
+        """Return each source of width relative to δ(ε)."""
         piece = self.pieces(epsilon)
         value = piece["value"].mid()
         budget = {name: float((bound / value).upper()) for name, bound in piece.items() if name != "value"}
@@ -335,7 +335,7 @@ def _delta_on(curve: ContourCurve, epsilon: Fraction) -> Proof:
 
 
 def contour_at_most(product: GaussianProduct, epsilon: Fraction, delta: Fraction) -> bool:
-    """Whether a cheap bound proves δ(ε) <= δ. False means "not proven". A few milliseconds at most."""
+    """Return whether a cheap bound proves δ(ε) <= δ. False means "not proven". A few milliseconds at most."""
     if losses_stay_below(product, epsilon):
         return True
     for softness in _CHERNOFF_SOFTNESSES:

@@ -93,7 +93,7 @@ class Rectangles:
 
 
 def rectangles_below(moments: Moments, tilt: float, steps: int) -> Rectangles:
-    """The rectangles, kept with the moments."""
+    """Return the rectangles, kept with the moments."""
     key = ("rectangles", tilt, steps >= _MANY_STEPS)
     if key not in moments.kept:
         moments.kept[key] = Rectangles(moments, tilt, steps)

@@ -106,7 +106,7 @@ def choose(sketches: Sequence[choices.Sketch], aim: choices.GaussianSaddle, widt
 def _spacing(
     sketches: Sequence[choices.Sketch], aim: choices.GaussianSaddle, width: float, slack: float, knobs: Knobs
 ) -> tuple[float, Fraction]:
-    """The spacing, as a double and exactly; a multiple of it where all atoms lie on a lattice of their own."""
+    """Return the spacing, as a double and exactly; a multiple of it where all atoms lie on a lattice of their own."""
     if len(sketches) == 1 and natural_spacing(sketches[0].step) is not None:
         aligned = choices.spacing_for(sketches, aim, _SAFETY * width * knobs.refinement**2, slack)
         return aligned, Fraction(aligned)
@@ -171,7 +171,7 @@ def relative_shares(upper: Side, epsilon: float, log_delta: float) -> dict[str, 
 
 
 def proof_of(enclosure: Enclosure, attempt: Attempt, knobs: Knobs, epsilon: float, log_delta: float) -> Proof:
-    """The proof of an enclosure, with the choices of the attempt and its sources of error at an ε."""
+    """Return the proof of an enclosure, with the choices of the attempt and its sources of error at an ε."""
     chosen, upper = attempt.chosen, attempt.upper
     shares = relative_shares(upper, epsilon, log_delta)
     both = upper.approximate(epsilon) - attempt.lower.approximate(epsilon)

@@ -140,7 +140,7 @@ class ComposedMeasure:
 
 
 def largest_weight(tilt: Fraction) -> arb:
-    """The maximum over t >= 0 of e^(-λt) (1 - e^(-t)): (λ/(λ+1))^λ / (λ+1), at t = log(1 + 1/λ)."""
+    """Return the maximum over t >= 0 of e^(-λt) (1 - e^(-t)): (λ/(λ+1))^λ / (λ+1), at t = log(1 + 1/λ)."""
     if tilt == 0:
         return arb(1)
     return (ball(tilt) * ball(tilt / (tilt + 1)).log()).exp() / ball(tilt + 1)

@@ -165,7 +165,7 @@ def _sweep(
 
 
 def settled(step: AnyStep, lattice: Lattice, slack: float) -> Lattice:
-    """The lattice shifted so that the mass within a spacing of its offset has its centroid ``slack`` above it.
+    """Return the lattice shifted so that the mass within a spacing of its offset has its centroid ``slack`` above it.
 
     (A choice: to within a fraction of the slack, and where the loss is narrow on the scale of the spacing.)
     """
@@ -193,7 +193,7 @@ def _place(atoms: defaultdict[int, arb], p: arb, r: arb, target: int, lattice: L
 
 
 def _lies_above(p: arb, r: arb, index: int, lattice: Lattice) -> bool:
-    """Whether the centroid log(p/r) is proven to lie at or above a lattice point."""
+    """Return whether the centroid log(p/r) is proven to lie at or above a lattice point."""
     return bool(lattice.ratio(index) * p >= r)
 
 

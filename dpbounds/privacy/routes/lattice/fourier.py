@@ -67,7 +67,7 @@ class FourierComposed:
             return scale * (everything + lost) + self.infinite
 
     def _first(self, remaining: Fraction) -> int:
-        """The window's first position at which the loss exceeds ε."""
+        """Return the window's first position at which the loss exceeds ε."""
         return max(math.floor(remaining / self.spacing) + 1, self.window.start)
 
     def wrapped(self, remaining: Fraction) -> arb:
@@ -109,7 +109,7 @@ class FourierComposed:
             }
 
     def solve(self, log_delta: float) -> float | None:
-        """The ε at which this side's δ is as wanted (in floating point); None where it is above it everywhere.
+        """Return the ε at which this side's δ is as wanted (in floating point); None where it is above it everywhere.
 
         Far from where the window was laid a side says next to nothing, so the search starts there.
         """

@@ -69,7 +69,7 @@ class Rough:
         return self.log_mass - self.tilt * epsilon + math.log(value), steepness / value, density / steepness
 
     def epsilon_for(self, log_delta: float) -> float | None:
-        """The ε >= 0 at which δ is as wanted; None where that lies outside the grid."""
+        """Return the ε >= 0 at which δ is as wanted; None where that lies outside the grid."""
         low, high = max(0.0, float(self.places[0])), float(self.places[-1])
         if not low < high:
             return None

@@ -111,7 +111,7 @@ class ComposedSpectrum:
         return result
 
     def masses(self, exact: Sequence[tuple[int, acb]]) -> tuple[Floats, arb]:
-        """The inverse transform c of G, not clipped, and at least the norm of its error.
+        """Return the inverse transform c of G, not clipped, and at least the norm of its error.
 
         Args:
             exact: G at some of the frequencies, in balls; elsewhere it is computed in float64.

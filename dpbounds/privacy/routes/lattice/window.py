@@ -117,7 +117,7 @@ def choose_window(
     log_allowance: float,
     log_weight: float,
 ) -> Window:
-    """The shortest window in which each of the errors weighs about exp(log_allowance) times the largest weight.
+    """Return the shortest window in which each of the errors weighs about exp(log_allowance) times the largest weight.
 
     Args:
         laws: The distributions of the steps.

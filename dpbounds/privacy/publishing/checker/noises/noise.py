@@ -56,7 +56,7 @@ class Noise:
         return two_guarantees(self.profile(noise, 1), self.profile(noise, 2), rate)
 
     def on_poisson_samples(self, noise: dict[str, Any]) -> bool:
-        """Whether it is covered on Poisson samples, as closely as on all records."""
+        """Return whether it is covered on Poisson samples, as closely as on all records."""
         return True
 
     def is_attained(self, noise: dict[str, Any]) -> bool:

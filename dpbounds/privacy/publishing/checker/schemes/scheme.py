@@ -38,14 +38,14 @@ class Scheme:
     groups_under: tuple[str, ...] = ()
 
     def holds(self, noise: dict[str, Any], relation: str) -> bool:
-        """Whether its profile around a noise is covered."""
+        """Return whether its profile around a noise is covered."""
         return has_multiplier(noise)
 
     def demand(self, release: dict[str, Any], version: int) -> None:
         """Refuse parameters that do not go together, and read those that depend on others."""
 
     def is_drawn(self, release: dict[str, Any]) -> bool:
-        """Whether it takes the profiles of version 5."""
+        """Return whether it takes the profiles of version 5."""
         return True
 
     def is_attained(self, release: dict[str, Any]) -> bool:
@@ -67,7 +67,7 @@ class Scheme:
         raise NotCovered(f"groups of records with {self.kind} under {relation}")
 
     def sampling(self, release: dict[str, Any]) -> str | None:
-        """The name of the scheme in the digest, beside that of the noise."""
+        """Return the name of the scheme in the digest, beside that of the noise."""
         return self.kind
 
     def words(self, release: dict[str, Any]) -> str:

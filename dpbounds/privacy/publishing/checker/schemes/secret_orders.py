@@ -129,7 +129,7 @@ class Shuffles:
         return found, beyond + over
 
     def both(self, one: tuple[fmpz_poly, int], other: tuple[fmpz_poly, int]) -> tuple[fmpz_poly, int]:
-        """The distribution of a sum."""
+        """Return the distribution of a sum."""
         found, over = rounded_poly(one[0] * other[0], 96, self.most)
         return found, one[1] + other[1] + over
 

@@ -24,7 +24,7 @@ def window(rise: Fraction, steps: int) -> Fraction:
 
 
 def is_scheduled(release: dict[str, Any]) -> bool:
-    """Whether step sizes change, of a last iterate."""
+    """Return whether step sizes change, of a last iterate."""
     return isinstance(release.get("smoothness_step"), list)
 
 
