@@ -2,7 +2,7 @@
 
 An algorithm is a frozen record of its parameters (``attrs.frozen``). Its docstring shows the paper's pseudo-code, its
 ``walk`` is that pseudo-code; ``planned`` says what a run releases, ``calibrated`` how much noise a budget asks for, and
-``bound`` what a theorem promises. Whatever a walk learns of the data it learns through an ``OpenRun``.
+``bound`` the guarantee of a theorem. A walk has access to the data only through an ``OpenRun``.
 """
 
 from __future__ import annotations

@@ -153,7 +153,7 @@ class SecondOrderMethod(Method[FiniteSum]):
         """Bound the probability of ``failure``: ζ, where the problem has records enough.
 
         Raises:
-            InvalidValue: It has too few, or T is smaller than the theorem's: nothing is promised.
+            InvalidValue: It has too few, or T is smaller than the theorem's: there is no guarantee.
         """
         values = self._values(problem)
         if self.enough_steps is not None and self.steps < (least := steps_of(self.enough_steps, values)):
@@ -185,7 +185,7 @@ def at_the_smallest(at: Callable[[Fraction], M], problem: FiniteSum, largest: Fr
     high = at_least(problem.lipschitz, "lipschitz")
     high = high if largest is None else min(high, largest)
     if not enough(high):
-        advice = "nothing is promised at this budget: take more records"
+        advice = "there is no guarantee at this budget: take more records"
         raise InvalidValue("records", "too few", f"enough for a tolerance of {float(high):g}", advice)
     while enough(high / 2):
         high /= 2

@@ -81,7 +81,7 @@ class NegativeCurvatureDescent(SecondOrderMethod):
     noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
 
     def bound(self, problem: FiniteSum) -> Enclosure:
-        """See ``SecondOrderMethod.bound``; nothing is promised where K is smaller than the theorem's, either."""
+        """See ``SecondOrderMethod.bound``; there is no guarantee if K is smaller than the theorem's, either."""
         promised = super().bound(problem)
         if self.most_hessians < (least := steps_of(theorem.least_searches, self._values(problem))):
             raise InvalidValue(

@@ -4,7 +4,7 @@ Orders are those that print states, and those that follow from bounds with const
 bounds a stronger quantity bounds a weaker one, too: the α of a second-order stationary point is a bound on the
 gradient's norm. Upper bounds that need a special shape of the risk (PL, quasar-convex, linear models, ...) are left out
 unless that shape is assumed; a lower bound counts where its hard examples belong to the class in question. Conditions
-on n, d and ε are regions, outside of which nothing is promised. Who is left out is listed with the reason, so that
+on n, d and ε are regions, outside of which there is no guarantee. Omitted bounds are listed with the reason, so that
 nothing vanishes silently.
 """
 

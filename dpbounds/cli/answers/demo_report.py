@@ -37,7 +37,7 @@ _HEADER = (
 _ABOUT_THE_TABLE = (
     "Accuracy: the share of the training records classified rightly, mean over the repetitions (lowest to highest). "
     "Squared gradient: the measured mean of the squared projected-gradient norm at the output, with its 99 % interval. "
-    "Proven bound: what the theorem promises for it, with explicit constants. The output is an iterate "
+    "Proven bound: the theorem's bound on it, with explicit constants. The output is an iterate "
     "chosen at random, as the theorem asks; now and then it is the start, x = 0, which names the same class always."
 )
 _OUTSIDE = (

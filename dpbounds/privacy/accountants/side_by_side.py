@@ -61,7 +61,7 @@ class MethodValue:
 
     Attributes:
         method: Its name.
-        enclosure: Proven; the upper bound is what the method promises. None for the approximation, and where it does
+        enclosure: Proven; the upper bound is the method's result. None for the approximation, and where it does
             not apply.
         value: The approximation's number, without proof; else None.
         certified: Whether the upper bound is proven to suffice.

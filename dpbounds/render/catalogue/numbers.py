@@ -31,7 +31,7 @@ def cells(
 ) -> tuple[tuple[str | Missing, Standing], tuple[bool, float]]:
     """Return a part's value and whether the statement applies; and for sorting: numbers first, by size.
 
-    Values are rounded away from what is promised: upper bounds up, lower bounds down. Orders of growth are marked.
+    Upper bounds are rounded up, lower bounds down. Orders of growth are marked.
     """
     try:
         found = evaluate(theorem, part, theorem.own_values(at), digits=15)
