@@ -94,7 +94,7 @@ class Entry:
     constraint: Callable[[int, ExactLike], ConstraintSet] | None = None
 
     def load(self) -> Any:
-        """The class."""
+        """Return the class."""
         module, _, name = self.home.partition(":")
         return getattr(importlib.import_module(module), name)
 
@@ -432,7 +432,7 @@ class PrivateLinearClassifier(ClassifierMixin, _PrivateLinear):  # type: ignore[
         return found[:, 0] if len(self.classes_) == 2 else found
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The label of every row of ``X``, shape (n,)."""
+        """Return the label of every row of ``X``, shape (n,)."""
         found = self.decision_function(X)
         labels: NDArray[Any] = self.classes_[(found > 0).astype(np.intp) if found.ndim == 1 else found.argmax(axis=1)]
         return labels
@@ -453,7 +453,7 @@ class PrivateLinearClassifier(ClassifierMixin, _PrivateLinear):  # type: ignore[
     def _as_printed(
         self, entry: Entry, matrix: Array, second: NDArray[np.bool_], weights: Array | None, budget: PrivacyBudget
     ) -> tuple[Run, Array, Array]:
-        """An algorithm of a paper with the numbers of its theorem."""
+        """Return an algorithm of a paper with the numbers of its theorem."""
         for name, given in (("sample_weight", weights), ("feature_ranges", self.feature_ranges)):
             if given is not None:
                 raise InvalidValue(name, "given", f"None with {self.algorithm}", f"{CLIPPED} takes it")
@@ -573,6 +573,6 @@ class PrivateLinearRegressor(RegressorMixin, _PrivateLinear):  # type: ignore[mi
 
 
 def _above(number: Fraction) -> str:
-    """Six digits of the number, rounded up: what is claimed holds."""
+    """Six digits of the number, rounded up, so that the stated value is still a bound."""
     with localcontext(Context(prec=6, rounding=ROUND_CEILING)):
         return f"{(Decimal(number.numerator) / Decimal(number.denominator)).normalize():f}"

@@ -44,7 +44,7 @@ def _asks(converter: Any) -> bool:
 
 
 def positive(value: ExactLike, name: str = "value", advice: str = "") -> Fraction:
-    """An exact number greater than 0."""
+    """Return an exact number greater than 0."""
     number = exact(value, name)
     if number <= 0:
         raise InvalidValue(name, value, "greater than 0", advice)
@@ -52,12 +52,12 @@ def positive(value: ExactLike, name: str = "value", advice: str = "") -> Fractio
 
 
 def multiplier(value: ExactLike, name: str = "noise_multiplier") -> Fraction:
-    """A noise multiplier: an exact number greater than 0."""
+    """Return a noise multiplier: an exact number greater than 0."""
     return positive(value, name, "no noise, no privacy")
 
 
 def not_negative(value: ExactLike, name: str = "value") -> Fraction:
-    """An exact number at least 0."""
+    """Return an exact number at least 0."""
     number = exact(value, name)
     if number < 0:
         raise InvalidValue(name, value, "at least 0")
@@ -65,7 +65,7 @@ def not_negative(value: ExactLike, name: str = "value") -> Fraction:
 
 
 def share(value: ExactLike, name: str = "share") -> Fraction:
-    """A part of a whole, or a probability: an exact number greater than 0 and less than 1."""
+    """Return a part of a whole, or a probability: an exact number greater than 0 and less than 1."""
     number = exact(value, name)
     if not 0 < number < 1:
         raise InvalidValue(name, value, "greater than 0 and less than 1")
@@ -78,12 +78,12 @@ def sample_rate(value: ExactLike) -> Fraction:
 
 
 def count(value: int, name: str = "count") -> int:
-    """A positive whole number."""
+    """Return a positive whole number."""
     return positive_integer(value, name)
 
 
 def step_size(value: float | None, name: str = "step_size") -> float | None:
-    """A step size as a double greater than 0, or None for the default."""
+    """Return a step size as a double greater than 0, or None for the default."""
     if value is None:
         return None
     try:
@@ -96,14 +96,14 @@ def step_size(value: float | None, name: str = "step_size") -> float | None:
 
 
 def length(value: float, name: str = "value") -> float:
-    """A finite double greater than 0."""
+    """Return a finite double greater than 0."""
     if not (math.isfinite(value) and value > 0):
         raise InvalidValue(name, value, "a finite number greater than 0")
     return float(value)
 
 
 def initial_gap(value: ExactLike | None, name: str = "initial_gap") -> Fraction | None:
-    """A public bound on the initial gap, exact and at least 0, or None for the problem's."""
+    """Return a public bound on the initial gap, exact and at least 0, or None for the problem's."""
     if value is None:
         return None
     gap = exact(value, name)

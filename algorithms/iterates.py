@@ -46,7 +46,7 @@ def uniform_steps(generators: Sequence[np.random.Generator], steps: int) -> NDAr
 
 
 def best_count(ratio: Fraction) -> int:
-    """The T >= 1 that minimises A/T + B T for A/B = ``ratio``, exactly.
+    """Return the T >= 1 that minimises A/T + B T for A/B = ``ratio``, exactly.
 
     It falls from T to T + 1 as long as T(T+1) < A/B, so that the smallest T with T(T+1) >= A/B is asked for.
     """
@@ -59,7 +59,7 @@ def best_count(ratio: Fraction) -> int:
 
 
 def gap_at(problem: FiniteSum, start: Array) -> Fraction:
-    """A public bound on F(start) - inf F, rational.
+    """Return a public bound on F(start) - inf F, rational.
 
     The start lies where the constants hold. At the problem's own x₁ the bound is that of the problem. Elsewhere
     F(start) <= F(x₁) + G‖start - x₁‖, and the loss cannot exceed its range: the smaller of the two.
@@ -85,7 +85,7 @@ def demand_short_step(step_size: Fraction | float, smoothness: sympy.Expr) -> No
 
 
 def inserted(formula: sympy.Expr, problem: FiniteSum, **numbers: float | Fraction | sympy.Expr) -> sympy.Expr:
-    """A formula at exact numbers, by the names of its symbols, and else at the problem's own public constants.
+    """Return a formula at exact numbers, by the names of its symbols, and else at the problem's own public constants.
 
     Raises:
         InvalidValue: The formula asks for a constant that the problem has not.
@@ -120,7 +120,7 @@ def no_more_than(found: Enclosure, problem: FiniteSum, why: str, *limits: sympy.
 
 
 def no_more_than_slope(found: Enclosure, problem: FiniteSum, power: int = 1) -> Enclosure:
-    """A bound on ‖∇F‖ (or its square, a mean of either, or √E‖∇F‖²), where no gradient is longer than G."""
+    """Return a bound on ‖∇F‖ (or its square, a mean of either, or √E‖∇F‖²), where no gradient is longer than G."""
     slope = problem.lipschitz
     return no_more_than(found, problem, "no gradient is longer than G", None if slope is None else slope**power)
 
@@ -155,7 +155,7 @@ def no_more_than_step(
 
 
 def of_mapping(mapping: WhichMapping, noisy: sympy.Expr, exact: sympy.Expr) -> sympy.Expr:
-    """A bound on E‖P‖²: the first, of the steps that were taken, or the square of the second, which is at ∇F."""
+    """Return a bound on E‖P‖²: the first, of the steps that were taken, or the square of the second, which is at ∇F."""
     if mapping == "noisy":
         return noisy
     if mapping == "exact":

@@ -112,7 +112,7 @@ def demand_one_size(releases: Iterable[Mechanism]) -> None:
 def to_text(
     entries: Sequence[JsonObject], *, adaptive: bool, seeded: bool = False, descent: JsonObject | None = None
 ) -> str:
-    """The document around the entries, as JSON text, with the digest of its releases."""
+    """Return the document around the entries, as JSON text, with the digest of its releases."""
     head: dict[str, object] = {"format": ADAPTIVE_FORMAT if adaptive else FORMAT, "version": VERSION}
     head |= {"condition": CONDITION} if seeded else {}
     head |= {} if descent is None else {"descent": descent}
@@ -193,7 +193,7 @@ def read_entry(entry: JsonObject) -> tuple[Mechanism, int]:
 
 
 def _read_whole(kind: type[Mechanism], entry: JsonObject) -> Mechanism:
-    """A mechanism that says itself which records its steps are about."""
+    """Return a mechanism that says itself which records its steps are about."""
     of_noise = parameters_of(Gaussian) if kind is LastIterate else {}
     _demand_fields(entry, {**parameters_of(kind), **of_noise})
     noise = [Gaussian(**_given(entry, of_noise))] if of_noise else []
@@ -208,12 +208,12 @@ def _demand_fields(entry: JsonObject, parameters: Mapping[str, Parameter], *othe
 
 
 def _given(entry: JsonObject, parameters: Mapping[str, Parameter]) -> dict[str, Any]:
-    """The values of those parameters that the entry has."""
+    """Return the values of those parameters that the entry has."""
     return {name: each.kind.read(entry[name], name) for name, each in parameters.items() if name in entry}
 
 
 def _per_record(given: dict[str, object]) -> dict[str, object]:
-    """The noise per unit of the per-record bound, where the bound is given."""
+    """Return the noise per unit of the per-record bound, where the bound is given."""
     if _PER_RECORD_BOUND not in given:
         return given
     bound, stddev = given.pop(_PER_RECORD_BOUND), given.pop("noise_stddev", None)

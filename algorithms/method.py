@@ -2,7 +2,7 @@
 
 An algorithm is a frozen record of its parameters (``attrs.frozen``). Its docstring shows the paper's pseudo-code, its
 ``walk`` is that pseudo-code; ``planned`` says what a run releases, ``calibrated`` how much noise a budget asks for, and
-``bound`` what a theorem promises. Whatever a walk learns of the data it learns through an ``OpenRun``.
+``bound`` the guarantee of a theorem. A walk has access to the data only through an ``OpenRun``.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class OpenRun:
         return UniformIterate(self.generators, steps, self.problem.dimension, first, ends)
 
     def steps(self, count: int, first: int = 1) -> Iterator[int]:
-        """The numbers of T steps, from the first on: the one place where a walk may be watched (``progress``)."""
+        """Yield the numbers of T steps, from the first on: the one place where a walk may be watched (``progress``)."""
         done = max(first, 1) - 1
         for made in range(1, count + 1):
             yield first + made - 1
@@ -456,7 +456,7 @@ class Method(ABC, Generic[P]):
         return self._run(problem, seed, repetitions, guarded)
 
     def _run(self, problem: P, seed: int | None, repetitions: int, guarded: bool = False, **more: Any) -> Run:
-        """``run``, with what else a walk takes."""
+        """Run, with the further arguments of a walk."""
         if guarded:
             return under_guard(lambda on: self._run(on, seed, repetitions, **more), problem)
         known = None if self.noise == "secure" else checked_seed(seed)  # privacy does not rest on secure noise's seed
@@ -524,7 +524,7 @@ def _libraries(_modules: int) -> ThreadpoolController:
 
 
 def under_guard(run: Callable[[P], Run], problem: P) -> Run:
-    """The run on a problem with all guards on, see ``dpbounds.algorithms.guards.guarded``."""
+    """Return the run on a problem with all guards on, see ``dpbounds.algorithms.guards.guarded``."""
     from dpbounds.algorithms.guards.guarded import guarded  # its statistics take a second to load
 
     return guarded(run, problem)
@@ -553,10 +553,10 @@ class FullBatchMethod(Method[P]):
 
 
 def stddev_of_gradients(problem: HasGradients, noise_multiplier: Fraction) -> Fraction:
-    """The standard deviation that is drawn on the mean gradient of all records, exact."""
+    """Return the standard deviation that is drawn on the mean gradient of all records, exact."""
     return Fraction(GradientOracle(problem, noise_multiplier, (), OpenLedger()).noise_stddev)
 
 
 def stddev_of_batches(problem: FiniteSum, sampling: Scheme, noise_multiplier: Fraction) -> Fraction:
-    """The standard deviation (or radius) that is drawn on a batch's mean gradient, exact."""
+    """Return the standard deviation (or radius) that is drawn on a batch's mean gradient, exact."""
     return Fraction(OpenRun(problem, (), OpenLedger()).batch_gradients(sampling, noise_multiplier).noise_stddev)

@@ -184,8 +184,8 @@ def ball(
 ) -> Array:
     """Write the release, then draw uniformly from the ball or the sphere of that radius, for every repetition.
 
-    Arguments and errors are those of ``gaussian``, with a ``radius`` in place of a standard deviation. What the ledger
-    gets for a sphere is that nothing is promised, see ``described``.
+    Arguments and errors are those of ``gaussian``, with a ``radius`` in place of a standard deviation. For a
+    sphere, the ledger gets an entry without a guarantee, see ``described``.
     """
     _demand_noise("radius", radius)
     mechanism = described(kind, Fraction(radius) / per_record_bound, dimension)

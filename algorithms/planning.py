@@ -74,7 +74,7 @@ def multiplier_within(budget: PrivacyBudget, mechanism: Callable[[Fraction], Mec
 
 
 def root_above(number: int | Fraction) -> Fraction:
-    """A rational number above √x for x > 0, by a relative 2^-40 to 2^-37."""
+    """Return a rational number above √x for x > 0, by a relative 2^-40 to 2^-37."""
     x = Fraction(number)
     scale = _GRID << max(0, x.denominator.bit_length() - x.numerator.bit_length())  # keeps the digits of small roots
     return Fraction(math.isqrt(math.ceil(x * scale**2)) + 1, scale) * (1 + Fraction(1, _GRID))

@@ -104,7 +104,7 @@ class Recorder:
         self._rows[1 : self._next] = values
 
     def series(self) -> Series:
-        """The averages so far."""
+        """Return the averages so far."""
         self._average()
         per_step = np.concatenate(self._per_step)
         return Series(_frozen(per_step), _frozen(self._rows[0] / len(per_step)))
@@ -320,7 +320,7 @@ def shadowing() -> Iterator[None]:
 
 
 def is_shadow() -> bool:
-    """Whether a run made here is a shadow."""
+    """Return whether a run made here is a shadow."""
     return _SHADOW.get()
 
 

@@ -39,7 +39,7 @@ class _Independent(ABC):
 
     @abstractmethod
     def sample(self, mechanism: Mechanism) -> Drawing:
-        """The mechanism on such a batch."""
+        """Return the mechanism on such a batch."""
 
     def draw(self, records: int, source: Source) -> Rows:
         """One batch: the places of its records."""
@@ -69,7 +69,7 @@ class Batch(_Independent):
         self.sample(_ANY)  # raises where a size is not allowed
 
     def sample(self, mechanism: Mechanism) -> Drawing:
-        """The mechanism on such a batch."""
+        """Return the mechanism on such a batch."""
         scheme = SampledWithReplacement if self.replacement else SampledWithoutReplacement
         return scheme(mechanism, self.size, self.records)
 
@@ -92,7 +92,7 @@ class Poisson(_Independent):
     sample_rate: Fraction = attrs.field(converter=drawable_rate)
 
     def sample(self, mechanism: Mechanism) -> Drawing:
-        """The mechanism on such a sample."""
+        """Return the mechanism on such a sample."""
         return PoissonSampled(mechanism, self.sample_rate)
 
 
@@ -117,7 +117,7 @@ class Truncated(_Independent):
         self.sample(_ANY)  # raises where a size is not allowed
 
     def sample(self, mechanism: Mechanism) -> Drawing:
-        """The mechanism on such a batch."""
+        """Return the mechanism on such a batch."""
         return TruncatedPoisson(mechanism, self.sample_rate, self.size, self.records)
 
     def __str__(self) -> str:
@@ -341,7 +341,7 @@ class Correlated:
         return "drawn" if self.draws == "balls-in-bins" else "fixed"
 
     def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
-        """Return the mechanism of all rows of the matrix, of which ``steps`` were released.
+        """Return the mechanism of all rows of the matrix, with the first ``steps`` released.
 
         Raises:
             UnsupportedMechanism: There are fewer rows.
@@ -384,5 +384,5 @@ Scheme = Sampling | Visited
 
 
 def sampled(mechanism: Mechanism, sampling: Sampling) -> Mechanism:
-    """The mechanism on a batch, or on all records."""
+    """Return the mechanism on a batch, or on all records."""
     return mechanism if sampling is None else sampling.sample(mechanism)

@@ -155,7 +155,7 @@ def whole_sum(parts: Iterable[Array], k: int, most: int, *, entries: bool = Fals
 
 
 def whole(values: Array, k: int) -> Whole:
-    """The values as whole numbers of 2^k; ``InvalidValue`` where one is not finite or beyond 2^62 of them."""
+    """Return the values as whole numbers of 2^k; ``InvalidValue`` where one is not finite or beyond 2^62 of them."""
     with np.errstate(over="ignore", under="ignore"):
         steps = np.rint(np.ldexp(values, -k))
     if not (np.abs(steps) < _LARGEST).all():
@@ -197,7 +197,7 @@ def gaussian(
 
 
 def choice(scores: Whole, most: int, *, factor: int, epsilon: Fraction, gumbel: bool, ledger: Records) -> int:
-    """The index of the largest whole score with noise of scale b >= 2 f M/ε, as the samplers draw it exactly.
+    """Return the index of the largest whole score with noise of scale b >= 2 f M/ε, as the samplers draw it exactly.
 
     One record's part in a score is at most M in absolute value, so that scores of neighbours differ by f M at most.
     Gumbel noise chooses y with probability in proportion to e^{u_y/b}: the logarithm of a ratio of these moves within a
@@ -239,7 +239,7 @@ def demand_multiplier(noise_multiplier: Fraction) -> None:
 
 
 def scale_of(noise_multiplier: Fraction, most: int) -> float:
-    """The scale s of the proof, rounded up to a double."""
+    """Return the scale s of the proof, rounded up to a double."""
     squared = ((1 + _MORE) * noise_multiplier * most) ** 2 + _SMOOTHING**2
     if squared > _LARGEST_SCALE**2:
         raise InvalidValue("noise_multiplier", float(noise_multiplier), "smaller: the sampler's integers end")

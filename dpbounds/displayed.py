@@ -100,7 +100,7 @@ def written(value: object) -> str:
 
 
 def _double(value: Fraction) -> float | None:
-    """The double that the number is; None where it is none."""
+    """Return the double that the number is; None where it is none."""
     try:
         return float(value) if float(value) == value else None
     except OverflowError:
@@ -108,12 +108,12 @@ def _double(value: Fraction) -> float | None:
 
 
 def number(value: Fraction) -> str:
-    """An exact number, as a decimal where that is short."""
+    """Return an exact number, as a decimal where that is short."""
     return str(value.numerator) if value.denominator == 1 else _decimal(value) or str(value)
 
 
 def _decimal(value: Fraction) -> str:
-    """The number as a short decimal, exactly; else nothing."""
+    """Return the number as a short decimal, exactly; else nothing."""
     for digits in range(1, _DECIMALS + 1):
         scale = 10**digits
         if (value * scale).denominator == 1:

@@ -35,7 +35,7 @@ _NO_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"?|[^\[\]{}"]+', re.DOTALL)
 
 
 def read_bytes(path: str | Path, name: str, most: int) -> bytes:
-    """The content of a regular file.
+    """Return the content of a regular file.
 
     Args:
         path: The file; a symbolic link to one will do.
@@ -53,13 +53,13 @@ def read_bytes(path: str | Path, name: str, most: int) -> bytes:
 
 
 def first_bytes(path: str | Path, name: str, count: int) -> bytes:
-    """The first bytes of a regular file, or all of them where there are fewer; errors as ``read_bytes``."""
+    """Return the first bytes of a regular file, or all of them where there are fewer; errors as ``read_bytes``."""
     with _regular(path, name) as descriptor:
         return _read(descriptor, count)
 
 
 def read_text(path: str | Path, name: str, most: int = limits.TEXT_BYTES) -> str:
-    """The text of a regular file in UTF-8, without a byte order mark; errors as ``read_bytes``."""
+    """Return the text of a regular file in UTF-8, without a byte order mark; errors as ``read_bytes``."""
     try:
         return read_bytes(path, name, most).decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -67,7 +67,7 @@ def read_text(path: str | Path, name: str, most: int = limits.TEXT_BYTES) -> str
 
 
 def read_json(path: str | Path, name: str) -> Any:
-    """The JSON document in a regular file; errors as ``read_bytes`` and ``parsed``."""
+    """Return the JSON document in a regular file; errors as ``read_bytes`` and ``parsed``."""
     text = read_text(path, name, limits.JSON_BYTES)
     try:
         return parsed(text, "the content")
@@ -292,7 +292,7 @@ def write_before(
 
 
 def _draft(path: Path, data: bytes, beside: list[Path], later: bool) -> Callable[[], None]:
-    """Write a regular file beside its place, and return what puts it there; of anything else, what writes it.
+    """Write a regular file beside its place, and return its move into place; for any other kind, return its writer.
 
     Where it is to be written later, zeros keep the room for it.
     """
@@ -385,7 +385,7 @@ def _replace(target: Path, data: bytes, found: os.stat_result | None) -> None:
 
 
 def _beside_with(target: Path, data: bytes, found: os.stat_result | None) -> Path:
-    """A new file in the same directory with that content, forced to the disk."""
+    """Return a new file in the same directory with that content, forced to the disk."""
     if found is not None and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     descriptor, beside = _beside(target)
@@ -405,7 +405,7 @@ def _beside_with(target: Path, data: bytes, found: os.stat_result | None) -> Pat
 
 
 def _beside(target: Path) -> tuple[int, Path]:
-    """A new file in the same directory."""
+    """Return a new file in the same directory."""
     beside = target.parent / f".dpbounds-{secrets.token_hex(8)}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     return os.open(beside, flags, 0o666), beside  # less what the umask takes away
@@ -433,7 +433,7 @@ def _flush_directory(directory: Path) -> None:
 
 
 def _write_through(path: str | Path, data: bytes) -> None:
-    """Into what is not a regular file; a pipe without a reader is an error (ENXIO), and so is a directory."""
+    """Write into a file that is not regular; a pipe without a reader is an error (ENXIO), and so is a directory."""
     descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
     try:
         if hasattr(os, "set_blocking"):

@@ -134,7 +134,7 @@ def demand_one_of(name: str, value: object, known: Iterable[str]) -> None:
 
 
 def shortened(text: str, longest: int = LINE) -> str:
-    """A text without its middle, where it is too long.
+    """Return a text without its middle, where it is too long.
 
     >>> shortened("abcdefghijklmnopqrstuvwxyz", 15)
     'abcde ... vwxyz'

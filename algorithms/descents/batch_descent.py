@@ -98,7 +98,7 @@ class BatchDescent(Method[FiniteSum]):
         return Poisson(self.sample_rate).sample(Gaussian(self.noise_multiplier)) ** self.steps
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """The pseudo-code above."""
+        """Run the pseudo-code above."""
         eta, weight, last = self._weights(problem)
         gradient = run.batch_gradients(Poisson(self.sample_rate), self.noise_multiplier)
         returned = run.uniform_iterate(self.steps, first=0, ends=last / (self.steps * weight + last))

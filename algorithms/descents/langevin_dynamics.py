@@ -222,7 +222,7 @@ def _alone(langevin: LangevinDynamics, problem: FiniteSum) -> Mechanism:
 
 
 def bound_expression(output: WhichOutput) -> sympy.Expr:
-    """The explicit bound on E U(w) - inf U, in the symbols of ``dpbounds/langevin-under-pl``.
+    """Return the explicit bound on E U(w) - inf U, in the symbols of ``dpbounds/langevin-under-pl``.
 
     After k steps it is q^k Δ + C; the mean over k = 1, ..., T is Δ (q + ... + q^T)/T + C.
     """
@@ -236,7 +236,7 @@ def bound_expression(output: WhichOutput) -> sympy.Expr:
 
 
 def pl_constant_of(problem: Any, regulariser: ExactLike = 0, given: ExactLike | None = None) -> sympy.Expr:
-    """A constant μ > 0 with ‖∇U‖² >= 2μ(U - inf U), U = F + (λ/2)‖w‖².
+    """Return a constant μ > 0 with ‖∇U‖² >= 2μ(U - inf U), U = F + (λ/2)‖w‖².
 
     - given: as it is (the caller's responsibility)
     - λ > L: λ - L, as U is strongly convex with that modulus

@@ -109,7 +109,7 @@ class MatrixDescent(Method[FiniteSum]):
         return self.sampling.visited(Gaussian(self.noise_multiplier), self.steps)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """The pseudo-code above."""
+        """Run the pseudo-code above."""
         ball, eta, first = self._ball(problem), self.step_size_for(problem), problem.initial_point
         gradient = run.correlated_gradients(self.sampling, self.noise_multiplier)
         w, total = run.repeated(first), np.zeros((run.repetitions, problem.dimension))

@@ -169,7 +169,7 @@ class MirrorDescent(FullBatchMethod[FiniteSum]):
         return gamma
 
     def _best_steps(self, problem: FiniteSum) -> int:
-        """The T that minimises the noisy bound (Δ/(γT) + (z G/n)² W T)/a, z the multiplier of one step."""
+        """Return the T that minimises the noisy bound (Δ/(γT) + (z G/n)² W T)/a, z the multiplier of one step."""
         _demand_fit(problem, self.mirror)
         slope = at_least(problem.lipschitz, "lipschitz") * self.noise_multiplier / problem.records
         moment = self.mirror.dual_second_moment

@@ -197,7 +197,7 @@ class PerturbedGradientDescent(Method[FiniteSum]):
         return no_more_than_slope(found, problem, 2)
 
     def _values(self, problem: FiniteSum) -> dict[str, sympy.Expr]:
-        """The explicit bound's own numbers but for η; its radius is that of the ball with the same E‖u‖²."""
+        """Return the explicit bound's own numbers but for η; its radius is that of the ball with the same E‖u‖²."""
         self._demand_fit(problem)
         drawn, d = stddev_of_batches(problem, self._batch, self._multiplier), self.dimension
         square = {"ball": drawn**2, "sphere": drawn**2 * Fraction(d + 2, d), "gaussian": drawn**2 * (d + 2)}[self.noise]
@@ -212,7 +212,7 @@ class PerturbedGradientDescent(Method[FiniteSum]):
 
 
 def _smallest_radius(records: int, dimension: int, steps: int, budget: PrivacyBudget) -> Fraction:
-    """The radius in units of G; next to nothing where sampling alone keeps δ.
+    """Return the radius in units of G; next to nothing where sampling alone keeps δ.
 
     Two records' gradients lie 2G apart, under either relation: with one record less, another takes its place. Under
     add-or-remove-one the radius is a millionth larger than it must be: no closed form decides there, and an accountant

@@ -265,7 +265,7 @@ class PrivateTraining(Method[FiniteSum]):
         place: Checkpoint | None = None,
         between: int = 1,
     ) -> Outcome:
-        """The pseudo-code above."""
+        """Run the pseudo-code above."""
         demand_no_regulariser(problem)
         if radius_of_domain(problem) is not None:
             raise InvalidValue("radius", radius_of_domain(problem), "none", "an optimiser does not stay in a ball")
@@ -400,7 +400,7 @@ def _packed(states: list[Any]) -> dict[str, Any]:
 
 
 def _unpacked(state: Any, arrays: Any, row: int) -> Any:
-    """The state as it was saved, in the form of a fresh one."""
+    """Return the state as it was saved, in the form of a fresh one."""
     leaves, form = _flat(state)
     own = [arrays.get(f"state-{row}-{place}") for place in range(len(leaves))]
     extra = f"state-{row}-{len(leaves)}" in arrays

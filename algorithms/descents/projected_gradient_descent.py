@@ -141,7 +141,7 @@ def _measured(
 
 
 def best_steps(problem: Problem, single_step_multiplier: Fraction, step_size: float) -> int:
-    """The T >= 1 that minimises the noisy bound when the noise is σ² = (z G/n)² T, exactly.
+    """Return the T >= 1 that minimises the noisy bound when the noise is σ² = (z G/n)² T, exactly.
 
     The bound is (A/T + B T)/a with A = Δ_F/γ and B = p (z G/n)², z the multiplier that keeps the budget with one step.
 

@@ -82,7 +82,7 @@ class QuotedDescent(Method[Problem]):
         return self.descent.planned
 
     def walk(self, problem: Problem, run: OpenRun) -> Outcome:
-        """The descent's own."""
+        """Return the descent's own."""
         made = self.descent.walk(problem, run)
         numbers = {"claimed_epsilon": float(self.claimed.epsilon), "certified_epsilon": self.spent.upper}
         how = "as quoted in Wang & Xu 2019" if self.budget is None else "with calibrated noise"
@@ -167,7 +167,7 @@ def quoted_variance() -> sympy.Expr:
 
 
 def moments_constant(claimed: PrivacyBudget) -> sympy.Expr:
-    """The least c that the moments accountant gives for full batches, in σ² = c G² T ln(1/δ)/(n²ε²).
+    """Return the least c that the moments accountant gives for full batches, in σ² = c G² T ln(1/δ)/(n²ε²).
 
     The log moment of order λ of T releases is Tλ(λ+1)/(2z²) times the square of how many G neighbours lie apart, 4
     under replace-one, and δ is at most exp(that - λε): so z² = 2Tλ(λ+1)/(λε - ln(1/δ)) suffices, for the best whole
@@ -189,7 +189,7 @@ def moments_constant(claimed: PrivacyBudget) -> sympy.Expr:
 
 
 def _multiplier(variance: sympy.Expr, claimed: PrivacyBudget, steps: int) -> Fraction:
-    """The noise multiplier nσ/G of a variance in the symbols of the table, rounded up."""
+    """Return the noise multiplier nσ/G of a variance in the symbols of the table, rounded up."""
     ones = {symbols.lipschitz: 1, symbols.dataset_size: 1, symbols.steps: steps}
     values = {symbols.epsilon: sympy.Rational(claimed.epsilon), symbols.delta: sympy.Rational(claimed.delta)}
     return planning.root_above(Fraction(evaluate(variance.subs(ones | values), {}).exact_upper))

@@ -222,7 +222,7 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
 
 @lru_cache(maxsize=256)
 def _multiplier_beside(budget: PrivacyBudget, selection_epsilon: Fraction) -> Fraction:
-    """The smallest proven noise multiplier of one Gaussian release beside one choice."""
+    """Return the smallest proven noise multiplier of one Gaussian release beside one choice."""
     selection = choice(selection_epsilon, budget.relation)
     return planning.multiplier_within(budget, lambda z: Gaussian(z) @ selection)
 

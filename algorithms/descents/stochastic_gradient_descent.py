@@ -160,7 +160,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
         return self.descend(problem, OpenRun(problem, generators, ledger, self.noise)).point
 
     def descend(self, problem: FiniteSum, run: OpenRun) -> UniformIterate:
-        """The pseudo-code above, in a run that may have begun before and may go on."""
+        """Run the pseudo-code above, in a run that may have begun before and may go on."""
         ball, eta, first = self._ball(problem), self.step_size_for(problem), problem.initial_point
         gradient = run.batch_gradients(self.sampling, self.noise_multiplier)
         returned = run.uniform_iterate(self.steps, ends=float(self.output == "last"))
@@ -280,7 +280,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
         }
 
     def quasar_constant(self, problem: FiniteSum, given: ExactLike | None) -> sympy.Expr:
-        """The constant q wherever the iterates go: as given, or of a linear model within 2D of its minimiser."""
+        """Return the constant q wherever the iterates go: as given, or of a linear model within 2D of its minimiser."""
         if given is not None:
             q = exact(given, "quasar_convexity")
             if not 0 < q <= 1:
@@ -331,7 +331,7 @@ def printed_steps(problem: FiniteSum, budget: PrivacyBudget) -> int:
 
 
 def printed_multiplier(problem: FiniteSum, budget: PrivacyBudget, steps: int, sampling: Scheme) -> Fraction:
-    """σ b/G of the printed σ² = 1000 G²T ln(1/δ)/(εn)², rounded up; b is n, or what a batch's sum is divided by."""
+    """σ b/G of the printed σ² = 1000 G²T ln(1/δ)/(εn)², rounded up; b is n, or the divisor of a batch's sum."""
     values = {**_printed(problem, budget), symbols.steps: steps, symbols.lipschitz: 1}
     sigma = Fraction(evaluate(sympy.sqrt(proposition_5_2.variance), values).upper)
     return sigma * (problem.records if sampling is None else sampling.divisor(problem.records))

@@ -95,7 +95,7 @@ class ScaleChoice:
     epsilon: Fraction = field(converter=fields.positive)
 
     def planned(self, relation: Relation) -> Mechanism:
-        """The choice as a mechanism."""
+        """Return the choice as a mechanism."""
         return choice(self.epsilon, relation)
 
     def clipped(self, problem: Records, run: OpenRun) -> tuple[LinearScores, dict[str, Array]]:
@@ -103,7 +103,7 @@ class ScaleChoice:
         return problem.clipped_to(self.made(problem, run)), {}
 
     def made(self, problem: Records, run: OpenRun) -> Fraction:
-        """The norm that was chosen, for a run of one repetition."""
+        """Return the norm that was chosen, for a run of one repetition."""
         largest = np.abs(problem.features).max(axis=1, initial=0.0)
         lengths = largest * np.sqrt(
             ((problem.features / np.where(largest > 0, largest, 1.0)[:, None]) ** 2).sum(axis=1)
@@ -268,7 +268,7 @@ class ClippedDescent(Method[LinearScores | Records]):
         return self.scale.planned(self.relation) @ walk
 
     def walk(self, problem: LinearScores | Records, run: OpenRun) -> Outcome:
-        """The pseudo-code above."""
+        """Run the pseudo-code above."""
         if not isinstance(problem, LinearScores | Records):
             raise InvalidValue("problem", type(problem).__name__, "LinearScores, whose records are clipped, or Records")
         released: dict[str, Array] = {}

@@ -14,7 +14,7 @@ _PROBE = 2048
 
 
 def most_gradients(dimension: int) -> int:
-    """The cap of how many gradients of single records a fit asks for, p entries each."""
+    """Return the cap of how many gradients of single records a fit asks for, p entries each."""
     return max(1, _ENTRIES // dimension)
 
 

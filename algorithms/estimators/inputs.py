@@ -56,7 +56,7 @@ class Units:
         return cls(low / 2 + high / 2, high / 2 - low / 2)
 
     def apply(self, numbers: Array) -> Array:
-        """The numbers in [-1, 1], each by itself; shape as given, (..., p)."""
+        """Return the numbers in [-1, 1], each by itself; shape as given, (..., p)."""
         return np.clip((numbers - self.middle) / self.half, -1.0, 1.0)
 
 
@@ -71,7 +71,7 @@ def is_estimate(given: object) -> bool:
 def norm_bound(
     feature_bound: ExactLike | None, in_units: bool, features: int, typical: Fraction = OF_CLASSES
 ) -> Fraction | None:
-    """The norm to which records are clipped, or None where it is to be chosen privately.
+    """Return the norm to which records are clipped, or None where it is to be chosen privately.
 
     Args:
         feature_bound: A number, "estimate" or None.
@@ -99,7 +99,7 @@ def norm_bound(
 
 
 def checked_classes(labels: NDArray[Any], classes: Sequence[Any] | None, most: int | None) -> NDArray[Any]:
-    """The classes, sorted: those given, or those that occur; at least two, and at most ``most``."""
+    """Return the classes, sorted: those given, or those that occur; at least two, and at most ``most``."""
     if classes is None:
         found: NDArray[Any] = np.unique(labels)
         if most is not None and len(found) > most:

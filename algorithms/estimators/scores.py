@@ -142,7 +142,7 @@ class Records(_Scores):
         return self.outputs * (int(self.features.shape[1]) + self.intercept)
 
     def in_units(self, middle: Array, half: Array) -> Records:
-        """Each feature cut to middle ± half, shape (p,) each, and mapped to [-1, 1]."""
+        """Return each feature cut to middle ± half, shape (p,) each, and mapped to [-1, 1]."""
         return replace(self, features=(np.clip(self.features, middle - half, middle + half) - middle) / half)
 
     def clipped_to(self, bound: Fraction) -> LinearScores:

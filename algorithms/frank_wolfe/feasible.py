@@ -31,7 +31,7 @@ def convex(_record: object, _field: Attribute[Any], constraint: ConstraintSet) -
 
 
 def fraction(value: float | None, name: str = "step_fraction") -> float | None:
-    """A converter: γ as a double in (0, 1], or None for the best."""
+    """Return a converter: γ as a double in (0, 1], or None for the best."""
     if value is None:
         return None
     if not (math.isfinite(value) and 0 < value <= 1):
@@ -106,11 +106,11 @@ class FrankWolfe(Method[FiniteSum]):
 
     @abstractmethod
     def sizes(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
-        """The public numbers that the bound and the best γ are made of."""
+        """Return the public numbers that the bound and the best γ are made of."""
 
     @abstractmethod
     def _evaluated(self, formula: sympy.Expr, problem: FiniteSum) -> Enclosure:
-        """A formula of the theorem at the numbers that are really used."""
+        """Return a formula of the theorem at the numbers that are really used."""
 
     def _initial_gap(self, problem: FiniteSum, lipschitz: sympy.Expr | None, diameter: sympy.Expr) -> sympy.Expr:
         """The smallest public bound on F(x₁) - inf_C F: the problem's, about its own start; its range; or G diam C."""

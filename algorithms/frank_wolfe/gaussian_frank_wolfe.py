@@ -148,7 +148,7 @@ class GaussianFrankWolfe(FrankWolfe, FullBatchMethod[FiniteSum]):
         return _with_width(formula.subs(values), self.constraint)
 
     def sizes(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
-        """The public numbers that the bound and the best γ are made of."""
+        """Return the public numbers that the bound and the best γ are made of."""
         diameter = self.constraint.diameter
         return {
             symbols.initial_gap: self._initial_gap(problem, problem.lipschitz, diameter),
@@ -159,7 +159,7 @@ class GaussianFrankWolfe(FrankWolfe, FullBatchMethod[FiniteSum]):
 
 
 def _best_steps(algorithm: GaussianFrankWolfe, problem: FiniteSum, single: Fraction) -> int:
-    """The T of the explicit theorem, rounded up, at the ρ that has the same noise."""
+    """Return the T of the explicit theorem, rounded up, at the ρ that has the same noise."""
     values = {
         **algorithm.sizes(problem),
         symbols.lipschitz: known(problem.lipschitz, "lipschitz"),

@@ -185,7 +185,7 @@ class VertexFrankWolfe(FrankWolfe):
         return evaluate(formula.subs(values), {})
 
     def sizes(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
-        """The public numbers that the bound and the best γ are made of."""
+        """Return the public numbers that the bound and the best γ are made of."""
         lipschitz, smoothness = l1_constants(problem)
         diameter = self.constraint.l1_diameter
         return {
@@ -208,12 +208,12 @@ def _parts(problem: FiniteSum, vertices: Corners | Listed, x: Array, repetition:
 
 @lru_cache(maxsize=256)
 def _step_epsilon(budget: PrivacyBudget, steps: int, method: WhichChoice) -> Fraction:
-    """The largest ε₀ at which T choices are proven to keep the budget: 1/ε₀ plays the noise multiplier."""
+    """Return the largest ε₀ at which T choices are proven to keep the budget: 1/ε₀ plays the noise multiplier."""
     return 1 / planning.multiplier_within(budget, lambda z: choice(1 / z, budget.relation, method) ** steps)
 
 
 def _best_steps(algorithm: VertexFrankWolfe, problem: FiniteSum, budget: PrivacyBudget) -> int:
-    """The T of the explicit theorem, rounded up, at ρ = 2/z² with z the multiplier of one Gaussian release."""
+    """Return the T of the explicit theorem, rounded up, at ρ = 2/z² with z the multiplier of one Gaussian release."""
     rho = 2 / planning.multiplier_of_one(budget) ** 2
     values = {**algorithm.sizes(problem), symbols.rho: sympy.Rational(rho)}
     if values[symbols.candidates] == 1:
@@ -229,7 +229,7 @@ def _as_printed(
     steps: int | None,
     step_fraction: float | None,
 ) -> tuple[Fraction, int, float]:
-    """ε₀, T and γ of Algorithm 4 and Theorem 6, with hidden constants 1, but for what is given."""
+    """ε₀, T and γ of Algorithm 4 and Theorem 6, with hidden constants 1, except for given values."""
     values: dict[sympy.Symbol, ExactLike] = {
         symbols.dataset_size: problem.records,
         symbols.candidates: vertices_of(constraint).count,

@@ -39,7 +39,7 @@ class Corners:
     products_of_records = products
 
     def points(self, chosen: Chosen) -> Array:
-        """The vertices of these indices, shape (R, p)."""
+        """Return the vertices of these indices, shape (R, p)."""
         rows = np.zeros((len(chosen), self.dimension))
         signs = np.where(chosen < self.dimension, self.radius, -self.radius)
         rows[np.arange(len(chosen)), chosen % self.dimension] = signs

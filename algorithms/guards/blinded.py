@@ -28,7 +28,7 @@ class MadeUp:
         return drawn
 
     def like(self, values: Any) -> Any:
-        """An array of that shape and kind: floats from (0.1, 0.9), others those that occur, in another order."""
+        """Return an array of that shape and kind: floats from (0.1, 0.9), others those that occur, in another order."""
         if values.dtype.kind == "f":
             return self.numbers(*values.shape).astype(values.dtype)
         return self._source.permutation(values.ravel()).reshape(values.shape)

@@ -83,13 +83,13 @@ class Count:
         if len(self._drawn) != len(question.generators):
             raise BudgetExceeded(
                 f"one answer ({question.kind}) drew {len(self._drawn)} batches for {len(question.generators)} "
-                "repetitions, and its entry in the ledger is of one each: do not publish it"
+                "repetitions, but its entry in the ledger counts one batch each: do not publish it"
             )
         rows = opened(getattr(given, "rows", None))
         if rows is None:
-            raise BudgetExceeded(f"an answer ({question.kind}) drew a batch, and does not say which records are in it")
+            raise BudgetExceeded(f"an answer ({question.kind}) drew a batch without the list of its records")
         if not all(np.array_equal(told, used) for (_, told), used in zip(self._drawn, rows, strict=True)):
-            raise BudgetExceeded(f"an answer ({question.kind}) is about other records than were drawn for it")
+            raise BudgetExceeded(f"an answer ({question.kind}) uses other records than the drawn ones")
 
     def _demand_share(self, question: Question, pen: Any, given: Any) -> None:
         """Answers along a path share one entry: (C/σ)² of them all add up to 1/z² at most."""

@@ -64,7 +64,7 @@ class Tails:
 
 
 def tails_of(counts: Array, distribution: Any, ties: Array) -> tuple[Array, Array]:
-    """Both tails at counts with a discrete distribution of SciPy's, ties broken by uniform numbers."""
+    """Return both tails at counts with a discrete distribution of SciPy's, ties broken by uniform numbers."""
     at = distribution.pmf(counts)
     return distribution.sf(counts) + ties * at, distribution.cdf(counts - 1) + (1 - ties) * at
 

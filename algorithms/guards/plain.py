@@ -35,7 +35,7 @@ class PlainStep:
     project: Callable[[Array], Array] | None = None
 
     def moved(self, x: Array, noisy: Array) -> Array:
-        """The next iterate."""
+        """Return the next iterate."""
         moved = x - self.step_size * (noisy + self.weight * x)
         return moved if self.project is None else self.project(moved)
 

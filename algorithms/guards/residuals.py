@@ -235,7 +235,7 @@ class Residuals:
                 uses[own] += 1
 
     def _encoded(self, oracle: Any, matrix: Encoder, residuals: Array) -> Array:
-        """A row of C times the residuals so far: what was drawn for this step, if all is right."""
+        """Return a row of C times the residuals so far: the noise drawn for this step, if all is right."""
         earlier = self._earlier[oracle]
         row = row_of(matrix, len(earlier)) if len(earlier) < matrix.steps else [1]
         earlier.append(residuals)
@@ -446,7 +446,7 @@ class Residuals:
         self._tails[f"batches: {name}"].add(above, below)
 
     def _right_size(self, oracle: Any, written: InTurn, rows: Any, place: int) -> bool:
-        """Whether a batch holds what it has to: ⌊n/m⌋ records that were shuffled, or those of its place in an order."""
+        """Return whether a batch has the right records: ⌊n/m⌋ that were shuffled, or those of its place in an order."""
         n, m = oracle.problem.records, written.batches
         wanted = n // m if written.redraws else len(range(place, n, m))
         if len(rows) != wanted:
@@ -522,7 +522,7 @@ class Residuals:
 
 
 def seen_below(numbers: int, alarm: float) -> float:
-    """The factor below which too little noise is found with probability ``SEEN``, rounded down to three digits.
+    """Return the factor below which too little noise is found with probability ``SEEN``, rounded down to three digits.
 
     The sum of squares of n residuals is f² times a chi-squared variable where all noise is too small by f. The test of
     the variance sees it where the sum is below the quantile of half the probability of an alarm.
@@ -556,7 +556,7 @@ def _of_quantile(problem: Any, x: Array, rows: Any, clip: float, share: float) -
 
 
 def row_of(matrix: Encoder, step: int) -> Sequence[Fraction | int]:
-    """A row of C up to its diagonal, by its definition: of a tree the block that ends there, the longest one."""
+    """Return a row of C up to its diagonal, by its definition: of a tree the block that ends there, the longest one."""
     if isinstance(matrix, Toeplitz):
         return [matrix.coefficients[step - k] if step - k < matrix.bands else 0 for k in range(step + 1)]
     if isinstance(matrix, LowerTriangular):
@@ -566,7 +566,7 @@ def row_of(matrix: Encoder, step: int) -> Sequence[Fraction | int]:
 
 
 def _of_each(problem: Any, point: Array, rows: Any) -> Array:
-    """The gradients of some records at a point, shape (b, p), from batches of one."""
+    """Return the gradients of some records at a point, shape (b, p), from batches of one."""
     if not len(rows):
         return np.zeros((0, len(point)))
     found: Array = problem.batch_gradient(np.broadcast_to(point, (len(rows), len(point))), np.asarray(rows)[:, None])
@@ -574,6 +574,6 @@ def _of_each(problem: Any, point: Array, rows: Any) -> Array:
 
 
 def _extreme(counts: Any, draws: int, share: float) -> float:
-    """A bound on the probability that one of these counts, binomial each, is as far out as the farthest."""
+    """Return a bound on the probability that one of these counts, binomial each, is as far out as the farthest."""
     below, above = stats.binom.cdf(counts, draws, share), stats.binom.sf(counts - 1, draws, share)
     return min(1.0, 2 * len(counts) * float(np.minimum(below, above).min()))

@@ -190,7 +190,7 @@ class _Replayed:
         self._shadow = shadow
 
     def answer(self, question: Question, answer: Callable[[], Any]) -> Any:
-        """The run's answer."""
+        """Return the run's answer."""
         return self._shadow.replay(question)
 
 
@@ -198,7 +198,7 @@ _LEAKED = "data leaked past the ledger, {}; the queries and the output of a run 
 
 
 def _as_released(given: Any, made_up: MadeUp) -> Any:
-    """An answer as the world sees it: what is unreleased is made up."""
+    """Return an answer as published: the unreleased parts are made up."""
     if isinstance(given, Unreleased):
         return closed(made_up.like(opened(given)))
     if isinstance(given, np.ndarray):

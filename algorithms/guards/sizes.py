@@ -28,7 +28,7 @@ def multiplier(mechanism: Mechanism) -> float | None:
 
 
 def least_noise(question: Question, entry: Release | DescribedRelease) -> Array | None:
-    """The standard deviation (or radius) that an answer needs for its entry, per repetition or one for all.
+    """Return the standard deviation (or radius) that an answer needs for its entry, per repetition or one for all.
 
     One record moves a mean gradient by G over the divisor, a mean Hessian by √r L/n in the Frobenius norm (r its rank,
     at most p), a difference ∇F(x) - κ∇F(y) by κ min(L ‖x - y‖, 2G) + (1 - κ)G over the divisor, a Hessian times v by

@@ -104,7 +104,7 @@ class Ledger(Displayed):
         return found
 
     def mechanism(self) -> Mechanism:
-        """The releases as one mechanism, for any accountant.
+        """Return the releases as one mechanism, for any accountant.
 
         Raises:
             InvalidValue: The ledger is empty.

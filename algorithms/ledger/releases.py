@@ -96,7 +96,7 @@ class DescribedRelease:
 
 
 def to_json(release: Release | DescribedRelease) -> JsonObject:
-    """A release as the object of a ledger file."""
+    """Return a release as the object of a ledger file."""
     entry = described(release.mechanism(), release.count)
     if isinstance(release, DescribedRelease):
         return entry
@@ -126,7 +126,7 @@ def from_json(entry: JsonObject) -> Release | DescribedRelease:
 
 
 def _drawn(drawn: OneBatch, records: int) -> tuple[Fraction | None, Batch | Truncated | None]:
-    """The sample rate of a release, or its batch."""
+    """Return the sample rate of a release, or its batch."""
     if drawn.most is None:
         return drawn.rate, None
     if drawn.rate is None:

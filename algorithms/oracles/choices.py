@@ -82,7 +82,7 @@ class PaidTogether:
 
     @staticmethod
     def together(epsilon: ExactLike, count: int, relation: Relation) -> ZCDP:
-        """All of them as one mechanism: their ρ add up (Bun & Steinke 2016, Lemma 2.3)."""
+        """Return all of them as one mechanism: their ρ add up (Bun & Steinke 2016, Lemma 2.3)."""
         return ZCDP(count * exact(epsilon, "epsilon") ** 2 / 8, relation=relation)
 
     def release(self, mechanism: Mechanism, count: int = 1) -> None:

@@ -33,7 +33,7 @@ class Encoding(Protocol):
         """(C x)_t, of the next x_t and those before it."""
 
     def decoded(self, z: Array) -> Array:
-        """The next x_t for which (C x)_t = z."""
+        """Return the next x_t for which (C x)_t = z."""
 
 
 def encoding(matrix: Encoder) -> Encoding:
@@ -84,7 +84,7 @@ class _Banded:
 
 
 class _Tree:
-    """A binary tree, of which the longest block that ends at a step is released: it determines the sum so far.
+    """A binary tree that releases the longest block ending at a step, which determines the sum so far.
 
     The shorter blocks that end there say nothing more of that sum, and are not drawn. Sums of the past are kept where
     the block of a later step may begin.
@@ -140,7 +140,7 @@ def noise_of_sums(matrix: Encoder) -> Array:
 
 
 def drawn(scheme: Correlated, records: int, place: int, group: Rows, generator: np.random.Generator) -> Rows:
-    """The records of a step's batch, given every record's group."""
+    """Return the records of a step's batch, given every record's group."""
     members = np.flatnonzero(group == place)
     if scheme.sample_rate is None:
         return members

@@ -231,7 +231,7 @@ def changes(problem: Any, X: Array, previous: Array) -> Array:
 
 
 def enforced(problem: Any) -> bool:
-    """Whether the problem cuts each record's difference at a public norm per distance."""
+    """Return whether the problem cuts each record's difference at a public norm per distance."""
     return getattr(problem, "difference_clip", None) is not None
 
 

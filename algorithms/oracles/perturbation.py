@@ -198,5 +198,5 @@ def demand_points(X: Array, generators: Sequence[np.random.Generator], dimension
 
 
 def not_finite() -> InvalidValue:
-    """The error of an answer that cannot be released."""
+    """Return the error of an answer that cannot be released."""
     return InvalidValue("answer", "not finite", "finite numbers", "the run left the range of doubles: shorten the step")

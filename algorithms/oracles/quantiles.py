@@ -86,12 +86,12 @@ class QuantileClippedOracle(Perturbing):
         return asked_at(self, self._answer, X, clips)
 
     def gradients(self, answer: Array, clips: Array) -> Array:
-        """The noisy mean gradients in an answer, shape (R, p)."""
+        """Return the noisy mean gradients in an answer, shape (R, p)."""
         found: Array = answer[:, :-1] * (clips / self._roots[0])
         return found
 
     def fractions(self, answer: Array) -> Array:
-        """The noisy shares of gradients that were no longer than the norm, shape (R,): near [0, 1]."""
+        """Return the noisy shares of gradients that were no longer than the norm, shape (R,): near [0, 1]."""
         found: Array = (answer[:, -1] / self._roots[1] + 1) / 2
         return found
 

@@ -148,7 +148,7 @@ def blocks_of(records: int, numbers: int) -> Iterator[Rows]:
 
 
 def _every_row(problem: Any, repetitions: int) -> Sequence[Rows]:
-    """All records, for each repetition; of a part of a problem those that it says are its own."""
+    """Return all records, for each repetition; of a part of a problem those that it says are its own."""
     own = getattr(problem, "rows", None)
     if isinstance(own, np.ndarray) and own.shape == (repetitions, problem.records):
         return list(own)

@@ -125,7 +125,7 @@ class Bumps(FiniteSum):
         return corners * (float(self.radius) / math.sqrt(self.dimension))
 
     def nearest(self, X: ArrayLike) -> NDArray[np.int64]:
-        """The index of the centre nearest to each row, by the signs of its coordinates; shape (R,)."""
+        """Return the index of the centre nearest to each row, by the signs of its coordinates; shape (R,)."""
         return self._bump(self._points(X))[0]
 
     def heights(self, X: ArrayLike) -> Array:
@@ -145,7 +145,7 @@ class Bumps(FiniteSum):
         return values
 
     def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
-        """The mean gradient over each repetition's own records, ``rows`` of shape (R, b); returns (R, p)."""
+        """Return the mean gradient over each repetition's own records, ``rows`` of shape (R, b); returns (R, p)."""
         points = self._points(X)
         chosen = checked_rows(rows, len(points), self.records)
         nearest, _, towards = self._bump(points)
@@ -250,7 +250,7 @@ def marked(
 
 
 def hard_probability(records: int, dimension: int, epsilon: ExactLike, delta: ExactLike) -> float:
-    """The q at which no (ε, δ)-DP algorithm finds the mark: min(1, λ/(n(e^ε - 1))) of the lower bound's proof.
+    """Return the q at which no (ε, δ)-DP algorithm finds the mark: min(1, λ/(n(e^ε - 1))) of the lower bound's proof.
 
     Read off that bound, GD q/16, at G = D = 1, for ε > 0 and δ in [0, 1); 0 where it says nothing.
     """

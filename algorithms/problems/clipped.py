@@ -48,7 +48,7 @@ class CutGradients(FiniteSum):
 
     @abstractmethod
     def summed_gradients(self, x: Array, rows: Indices) -> Array:
-        """The sum of some records' cut gradients at one point, shape (p,)."""
+        """Return the sum of some records' cut gradients at one point, shape (p,)."""
 
     def objective(self, X: ArrayLike) -> Array:
         """There is none: ``InvalidValue``."""
@@ -69,7 +69,7 @@ class CutGradients(FiniteSum):
         return np.full(len(points), np.nan), np.stack([self._mean(x, every) for x in points])
 
     def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
-        """The mean of the cut gradients of each repetition's own records, ``rows`` of shape (R, b)."""
+        """Return the mean of the cut gradients of each repetition's own records, ``rows`` of shape (R, b)."""
         points = checked_points(X, self.dimension)
         chosen = checked_rows(rows, len(points), self.records)
         return np.array([self._mean(x, own) for x, own in zip(points, chosen, strict=True)])
@@ -153,7 +153,7 @@ class Clipped(CutGradients):
         return total
 
     def _unclipped(self, x: Array, rows: Indices) -> Array:
-        """The gradients of some records as the problem gives them, shape (b, p), a copy."""
+        """Return the gradients of some records as the problem gives them, shape (b, p), a copy."""
         found = np.array(record_gradients(self.problem, x, rows), dtype=np.float64)
         if found.shape != (len(rows), self.dimension):
             raise InvalidValue("record_gradients.shape", found.shape, f"({len(rows)}, {self.dimension})")

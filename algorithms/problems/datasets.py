@@ -207,7 +207,7 @@ def prepared(
 
 
 def read_table(path: str | Path, what: str) -> tuple[list[str], list[list[str]]]:
-    """The header and the rows of a CSV file, every row as long as the header; blank lines are skipped."""
+    """Return the header and the rows of a CSV file, every row as long as the header; blank lines are skipped."""
     raw = _read_bytes(Path(path), what)
     try:
         lines = csv.reader(io.StringIO(raw.decode("utf-8-sig"), newline=""), strict=True)
@@ -248,7 +248,7 @@ def _read_bytes(path: Path, what: str) -> bytes:
 
 
 def column_of_numbers(column: Sequence[str], name: str) -> Array:
-    """The values of a column as finite doubles, or ``InvalidValue`` with the first record that is none."""
+    """Return the values of a column as finite doubles, or ``InvalidValue`` with the first record that is none."""
     try:
         values = np.array(column, dtype=np.float64)
     except ValueError:

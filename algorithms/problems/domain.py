@@ -14,7 +14,7 @@ from dpbounds.expressions.evaluation import decide
 
 
 def radius_of_domain(problem: FiniteSum) -> Fraction | None:
-    """The radius of the l2 ball around 0 in which a problem is posed and its constants hold, or None for R^p."""
+    """Return the radius of the l2 ball around 0 in which a problem is posed and its constants hold, or None for R^p."""
     radius: Fraction | None = getattr(problem, "radius", None)
     return radius
 
@@ -26,7 +26,7 @@ def weight_of_l1(problem: FiniteSum) -> Fraction:
 
 
 def hessian_rank(problem: FiniteSum) -> int | None:
-    """A public bound on the rank of one record's Hessian; None where only p is known."""
+    """Return a public bound on the rank of one record's Hessian; None where only p is known."""
     rank: int | None = getattr(problem, "hessian_rank", None)
     return rank
 

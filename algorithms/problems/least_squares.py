@@ -58,7 +58,7 @@ def least_squares(
 
 
 def pl_constant_of(problem: BallModel, rank: int) -> float:
-    """The μ of ½‖∇F‖² >= μ (F - inf F) for *these records*: outside every privacy guarantee, and not certified.
+    """Return the μ of ½‖∇F‖² >= μ (F - inf F) for *these records*: outside every privacy guarantee, and not certified.
 
     With H = AᵀA/n and x̂ a least-squares solution, F(x) - inf F = ½ dᵀHd and ∇F = Hd for d = x - x̂; so ‖∇F‖² =
     (H^½d)ᵀ H (H^½d) >= μ dᵀHd, where μ is the least eigenvalue of H other than 0 (H^½d lies in the span of the records,

@@ -44,7 +44,7 @@ class LinearSum(FiniteSum):
         """a_i, shape (n, p)."""
 
     def _supremum(self, name: str) -> sympy.Expr:
-        """A constant of φ, by its name in the record of φ, over all products that occur."""
+        """Return a constant of φ, by its name in the record of φ, over all products that occur."""
         constant: sympy.Expr = getattr(self.loss, name)
         return constant
 

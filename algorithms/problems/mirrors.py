@@ -124,7 +124,7 @@ class EuclideanMirror(DistanceGenerator):
         return self.norm(points) ** 2 / 2
 
     def gradient(self, points: ArrayLike) -> Array:
-        """The vector s x."""
+        """Return the vector s x."""
         return float(self.scale) * self._rows(points)
 
     def divergence(self, points: ArrayLike, origins: ArrayLike) -> Array:
@@ -132,7 +132,7 @@ class EuclideanMirror(DistanceGenerator):
         return self.value(self._rows(points) - self._rows(origins, "origins"))
 
     def step(self, points: ArrayLike, directions: ArrayLike, step_size: float) -> Array:
-        """The projection of x - (γ/s) g: completing the square of <g, u> + s‖u - x‖²/(2γ)."""
+        """Return the projection of x - (γ/s) g: completing the square of <g, u> + s‖u - x‖²/(2γ)."""
         gamma = _checked_step(step_size)
         moved = self._rows(points) - gamma / float(self.scale) * self._rows(directions, "directions")
         return self.constraint.project(moved)
@@ -161,7 +161,7 @@ class OfL1(DistanceGenerator):
         return evaluate(lemma_4.second_moment, values)
 
     def dual_norm(self, directions: ArrayLike) -> Array:
-        """The dual norm r max |g_i|."""
+        """Return the dual norm r max |g_i|."""
         largest: Array = self._total * np.abs(self._rows(directions, "directions")).max(axis=1)
         return largest
 
@@ -212,7 +212,7 @@ class PNormMirror(OfL1):
         return values
 
     def gradient(self, points: ArrayLike) -> Array:
-        """The gradient c‖x‖_q^(2-q) sign(x_i)|x_i|^(q-1), and 0 at 0."""
+        """Return the gradient c‖x‖_q^(2-q) sign(x_i)|x_i|^(q-1), and 0 at 0."""
         return self._factor * _half_square_gradient(self._rows(points), float(self.exponent))
 
     def divergence(self, points: ArrayLike, origins: ArrayLike) -> Array:
@@ -309,7 +309,7 @@ class EntropyMirror(OfL1):
         return values
 
     def gradient(self, points: ArrayLike) -> Array:
-        """The gradient (ln(x_i/r) + 1)/r; raises ``InvalidValue`` where an entry is 0."""
+        """Return the gradient (ln(x_i/r) + 1)/r; raises ``InvalidValue`` where an entry is 0."""
         weights = self._weights(points)
         if not (weights > 0).all():
             raise InvalidValue("points", 0.0, "positive entries", "entropy has no gradient on the simplex's boundary")

@@ -110,7 +110,7 @@ def surface_landscape(
 
 
 def no_hessian(name: str) -> InvalidValue:
-    """The error of a problem that is not smooth."""
+    """Return the error of a problem that is not smooth."""
     return InvalidValue("problem", name, "one with a Hessian", "it is Lipschitz, but not smooth (smoothness is None)")
 
 

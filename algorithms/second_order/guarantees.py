@@ -75,12 +75,12 @@ def demand_curvature(alpha: Fraction, problem: FiniteSum) -> None:
 
 
 def value_of(formula: sympy.Expr, values: Mapping[sympy.Symbol, sympy.Expr]) -> float:
-    """A formula as a double."""
+    """Return a formula as a double."""
     return evaluate(formula.subs(dict(values)), {}).upper
 
 
 def steps_of(formula: sympy.Expr, values: Mapping[sympy.Symbol, sympy.Expr]) -> int:
-    """A number of steps: the larger one where its enclosure leaves a choice."""
+    """Return a number of steps: the larger one where its enclosure leaves a choice."""
     return math.floor(evaluate(formula.subs(dict(values)), {}).exact_upper)
 
 
@@ -153,7 +153,7 @@ class SecondOrderMethod(Method[FiniteSum]):
         """Bound the probability of ``failure``: ζ, where the problem has records enough.
 
         Raises:
-            InvalidValue: It has too few, or T is smaller than the theorem's: nothing is promised.
+            InvalidValue: It has too few, or T is smaller than the theorem's: there is no guarantee.
         """
         values = self._values(problem)
         if self.enough_steps is not None and self.steps < (least := steps_of(self.enough_steps, values)):
@@ -168,7 +168,7 @@ class SecondOrderMethod(Method[FiniteSum]):
 
 
 def at_the_smallest(at: Callable[[Fraction], M], problem: FiniteSum, largest: Fraction | None = None) -> M:
-    """The algorithm of the smallest tolerance, up to a factor of 65/64, for which there are records enough.
+    """Return the algorithm of the smallest tolerance, up to a factor of 65/64, for which there are records enough.
 
     Args:
         at: The algorithm of a tolerance; the records that it needs fall with it.
@@ -185,7 +185,7 @@ def at_the_smallest(at: Callable[[Fraction], M], problem: FiniteSum, largest: Fr
     high = at_least(problem.lipschitz, "lipschitz")
     high = high if largest is None else min(high, largest)
     if not enough(high):
-        advice = "nothing is promised at this budget: take more records"
+        advice = "there is no guarantee at this budget: take more records"
         raise InvalidValue("records", "too few", f"enough for a tolerance of {float(high):g}", advice)
     while enough(high / 2):
         high /= 2
@@ -197,7 +197,7 @@ def at_the_smallest(at: Callable[[Fraction], M], problem: FiniteSum, largest: Fr
 
 
 def smallest_eigenvectors(matrices: Array) -> tuple[Array, Array]:
-    """The smallest eigenvalue, shape (m,), and a unit eigenvector of it, shape (m, p), of symmetric matrices."""
+    """Return the smallest eigenvalue, shape (m,), and a unit eigenvector of it, shape (m, p), of symmetric matrices."""
     values, vectors = np.linalg.eigh(matrices)
     return values[:, 0], vectors[:, :, 0]
 

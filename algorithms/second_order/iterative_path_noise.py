@@ -386,7 +386,7 @@ def _concentrated(factor: int, budget: PrivacyBudget, multiplier: Fraction) -> M
 
 
 def _chosen(*given: ExactLike | None) -> tuple[Fraction, ...] | None:
-    """The free parameters, checked; None where none is given."""
+    """Return the free parameters, checked; None where none is given."""
     if all(each is None for each in given):
         return None
     missing = [name for name, each in zip(_NAMES, given, strict=True) if each is None]
@@ -459,7 +459,7 @@ _STARTS = (
 
 @lru_cache(maxsize=256)
 def _parameters(public: tuple[float, ...]) -> tuple[float, ...]:
-    """The free parameters with few records; any of them are sound, so that a search in doubles is enough."""
+    """Return the free parameters with few records; any of them are sound, so that a search in doubles is enough."""
     drop, passes, finds, *wholes, account = _compiled()
 
     def cost(point: Array) -> float:

@@ -81,7 +81,7 @@ class NegativeCurvatureDescent(SecondOrderMethod):
     noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
 
     def bound(self, problem: FiniteSum) -> Enclosure:
-        """See ``SecondOrderMethod.bound``; nothing is promised where K is smaller than the theorem's, either."""
+        """See ``SecondOrderMethod.bound``; there is no guarantee if K is smaller than the theorem's, either."""
         promised = super().bound(problem)
         if self.most_hessians < (least := steps_of(theorem.least_searches, self._values(problem))):
             raise InvalidValue(
@@ -128,7 +128,7 @@ class NegativeCurvatureDescent(SecondOrderMethod):
         return at_the_smallest(at, problem)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """The pseudo-code above."""
+        """Run the pseudo-code above."""
         values = self._values(problem)
         steep, bent = value_of(theorem.gradient_threshold, values), value_of(theorem.curvature_threshold, values)
         length, step_size = value_of(theorem.curvature_move, values), 1 / value_of(symbols.smoothness, values)

@@ -211,7 +211,7 @@ class PathNoiseDescent(SecondOrderMethod):
         return super().bound(problem)
 
     def walk(self, problem: FiniteSum, run: OpenRun, start: Array | None = None) -> Outcome:
-        """The pseudo-code above, from ``start``, shape (R, p), or the problem's own."""
+        """Run the pseudo-code above, from ``start``, shape (R, p), or the problem's own."""
         values = self._values(problem)
         bent = value_of(theorem.curvature_threshold, values)
 
@@ -274,7 +274,7 @@ def _demand_drop(values: Values) -> None:
 
 
 def _known(problem: FiniteSum, initial_gap: Fraction | None) -> dict[sympy.Symbol, sympy.Expr]:
-    """The public constants; with a gap of another start than the problem's own, if there is one."""
+    """Return the public constants; with a gap of another start than the problem's own, if there is one."""
     own = {} if initial_gap is None else {symbols.initial_gap: sympy.Rational(initial_gap)}
     return constants(problem) | own
 

@@ -37,7 +37,7 @@ class QuadraticOracle(Protocol):
 
 
 def oracle_for(constraint: ConstraintSet) -> QuadraticOracle:
-    """The exact oracle of a set, or ``InvalidValue`` where there is none."""
+    """Return the exact oracle of a set, or ``InvalidValue`` where there is none."""
     if isinstance(constraint, L2Ball):
         return BallOracle(constraint)
     if isinstance(constraint, Box) and constraint.dimension <= _LARGEST_BOX:
@@ -181,7 +181,7 @@ def _filled(eigenvalues: Array, b: Array, radius: float) -> Iterable[Array]:
 
 
 def _second_root(eigenvalues: Array, b: Array, excess: Callable[[float], float]) -> Iterable[float]:
-    """The root of φ = R² between -μ_2 and -μ_1 where φ rises, if there is one."""
+    """Return the root of φ = R² between -μ_2 and -μ_1 where φ rises, if there is one."""
     left, right = max(0.0, -float(eigenvalues[1])), -float(eigenvalues[0])
     left, right = left + 1e-12 * (right - left), right - 1e-12 * (right - left)
     if not left < right:
@@ -208,7 +208,7 @@ def _moved(point: Array, step: Array, free: Array, solved: Array) -> Array:
 
 
 def _least(candidates: Array, hessian: Array, gradient: Array, point: Array, slack: float, size: float) -> Array:
-    """The feasible candidate with the least q; w itself is the first."""
+    """Return the feasible candidate with the least q; w itself is the first."""
     steps = candidates - point
     values = np.einsum("ip,pq,iq->i", steps, hessian, steps)
     reach = slack + _ROUNDING * float(np.linalg.norm(gradient)) * size

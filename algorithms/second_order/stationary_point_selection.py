@@ -188,7 +188,7 @@ class StationaryPointSelection(SecondOrderMethod):
         That the walk passes one is what Theorem 7 claims, without constants, and no part of this bound.
 
         Raises:
-            InvalidValue: There are too few records, or the thresholds are those of print: nothing is promised.
+            InvalidValue: There are too few records, or the thresholds are the printed ones: there is no guarantee.
         """
         if self.variant == "as-printed":
             raise InvalidValue("variant", "'as-printed'", "'repaired'", "a point just above α often passes as printed")

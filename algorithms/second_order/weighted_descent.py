@@ -72,7 +72,7 @@ class WeightedDescent(FullBatchMethod[FiniteSum]):
         return cls(planning.multiplier_of_steps(budget, count), count, step_size, budget, noise)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """The pseudo-code above."""
+        """Run the pseudo-code above."""
         eta, weight, last = self._weights(problem)
         gradient = run.gradients(self.noise_multiplier)
         returned = run.uniform_iterate(self.steps, first=0, ends=last / (self.steps * weight + last))

@@ -150,7 +150,7 @@ class Attack:
 def attack(
     candidates: int, epsilon: float = 1.0, records: int = 10**6, variant: Variant = "as-printed", gap: float = 0.0
 ) -> Attack:
-    """The instance with k points, each ``gap`` threshold scales beyond α and √(ρα) plus their offsets.
+    """Return the instance with k points, each ``gap`` threshold scales beyond α and √(ρα) plus their offsets.
 
     The scale is 4/(nε), or 8/(nε) for "doubled"; n must be large enough that α is positive.
     """
@@ -169,7 +169,7 @@ def attack(
 
 
 def outcome_chances(selection: AboveThresholdSelection, problem: FiniteSum) -> Array:
-    """The probability of returning each of the N points, and (last) none of them; shape (N + 1,).
+    """Return the probability of returning each of the N points, and (last) none of them; shape (N + 1,).
 
     For fixed noise on the thresholds, points pass independently of each other; so the probabilities are integrals over
     the thresholds' noise, by the trapezoidal rule of width 1/10 scale on ±32 scales (a finer or longer grid moves the

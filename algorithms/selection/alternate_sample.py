@@ -182,7 +182,7 @@ def alternate_sample(target: Gibbs, schedule: Schedule, generators: Sequence[np.
 
 
 def _bias(precision: sympy.Expr, slope: sympy.Expr) -> sympy.Expr:
-    """The b of line 2."""
+    """Return the b of line 2."""
     return 2 * sympy.exp(-precision * sympy.log(2) ** 2 / (4 * slope**2))
 
 

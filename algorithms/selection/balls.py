@@ -50,7 +50,7 @@ def demand_fit(problem: FiniteSum, dimension: int, radius: Fraction) -> None:
 
 
 def objective_in_batches(problem: FiniteSum, X: Array) -> Array:
-    """The objective at every row, in ``batches``: no row's value depends on how many there are."""
+    """Return the objective at every row, in ``batches``: no row's value depends on how many there are."""
     found = np.empty(len(X))
     for rows, points in batches(X):
         found[rows] = problem.objective(points)[: rows.stop - rows.start]

@@ -208,7 +208,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         return self._within(evaluate(lemma_4_2_explicit.bound.subs(values) + overfitting.subs(sizes), {}), problem)
 
     def _within(self, found: Enclosure, problem: FiniteSum) -> Enclosure:
-        """No more than what holds for all points of the ball; a ridge is part of the risk."""
+        """At most the bound that holds for all points of the ball; a ridge is part of the risk."""
         total = steepest(problem) + sympy.Rational(self.regularisation * self.net.radius)
         across = total * self.net.diameter
         if self.regularisation:
@@ -243,7 +243,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
             yield problem.record_losses(centre, rows) - problem.record_losses(self.net.points, rows)
 
     def _values(self, problem: FiniteSum) -> dict[sympy.Expr, sympy.Expr]:
-        """The numbers of Lemma 4.2, at the β that is drawn.
+        """Return the numbers of Lemma 4.2, at the β that is drawn.
 
         Its ε is 2βGD/n, whatever the relation. F is S-Lipschitz where the lemma has G: its net costs Sr, that is G
         times an r of S/G as much.
@@ -267,7 +267,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
 
 
 def _suited(problem: FiniteSum, radius: Fraction, epsilon: Fraction) -> Fraction:
-    """The r of Definition 4.1, Dp/(εn), or R where that is less, as a fraction."""
+    """Return the r of Definition 4.1, Dp/(εn), or R where that is less, as a fraction."""
     values = {
         symbols.diameter: sympy.Rational(2 * radius),
         symbols.dimension: sympy.Integer(problem.dimension),

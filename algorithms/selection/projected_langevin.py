@@ -103,7 +103,7 @@ class ProjectedLangevin(FullBatchMethod[FiniteSum]):
         return cls(multiplier_of_steps(budget, count), count, span / count, R, budget, noise)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """The chain, from the problem's initial point, projected on the ball."""
+        """Return the chain, from the problem's initial point, projected on the ball."""
         demand_fit(problem, problem.dimension, self.radius)
         demand_no_regulariser(problem)  # it has no gradient; the exact sampler takes it
         h, beta = float(self.step), self.inverse_temperature(problem)

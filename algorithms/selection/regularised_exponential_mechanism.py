@@ -10,7 +10,7 @@ Ganesh, Liu, Oh & Thakurta 2023, Section 5.1, with μ = p/(D²β). No loss need 
   a net (few dimensions). "alternating" is the printed sampler, Algorithm 3: if its distribution is within total
   variation τ of the target on every dataset, the release is (ε, (1 + e^ε) τ)-DP; τ is proven, and the ledger says that.
   Print adds δ only once. Its log-Sobolev constant, e^(βGD) D²/p, makes it a sampler for small βGD.
-- With a number of steps that is too small for a proof, nothing is promised, and the ledger says that, too.
+- With a number of steps that is too small for a proof, there is no guarantee, and the ledger says so, too.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
 
 
 def _printed_share(problem: FiniteSum, radius: Fraction, budget: PrivacyBudget) -> Fraction:
-    """The ε that the β of Theorem 5.6 spends, with the largest c that is proven, rounded down; ε, δ < 1/2."""
+    """Return the ε that the β of Theorem 5.6 spends, with the largest c that is proven, rounded down; ε, δ < 1/2."""
     half = Fraction(1, 2)
     for name, number in (("epsilon", budget.epsilon), ("delta", budget.delta)):
         if number >= half:

@@ -116,7 +116,7 @@ class BatchStorm(Method[FiniteSum]):
         return _released(self.noise_multiplier, self.first_ratio, self.steps, self.sample_rate)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """The pseudo-code above."""
+        """Run the pseudo-code above."""
         demand_differences(problem)
         T, k, eta = self.steps, float(self.momentum), self.step_size
         first = run.gradients(self.noise_multiplier * self.first_ratio)
@@ -179,7 +179,7 @@ def _moments(problem: FiniteSum, z: float, ratio: float, rate: float) -> tuple[f
 
 
 def _momentum(first: float, later: float, steps: int, reach: float) -> float:
-    """The least k that the condition allows, or the one at which the errors are least, if that is larger."""
+    """Return the least k that the condition allows, or the one at which the errors are least, if that is larger."""
     paid = 2 * later * reach**2 / (1 - reach)
     least = paid / (math.sqrt(1 + paid) * (1 + math.sqrt(1 + paid)))  # 1 - 1/√(1 + paid)
     return max(least, 2 * first / (first + math.sqrt(first**2 + 8 * (steps - 1) * later * first)))

@@ -100,7 +100,7 @@ def written_for_all(*kinds: CappedQueries) -> None:
 
 
 def written_for_one(*kinds: CappedQueries) -> None:
-    """Record one query, for queries of which each record takes part in one at most.
+    """Record one query, for queries with each record in at most one of them.
 
     It is the one with the least noise.
     """

@@ -69,7 +69,7 @@ class Pool:
         return self.first + self.size * self.blocks
 
     def rows(self, block: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The records of one block per repetition, shape (R, b); blocks count from 0."""
+        """Return the records of one block per repetition, shape (R, b); blocks count from 0."""
         assert (block < self.blocks).all()
         rows: NDArray[np.int64] = self.first + block[:, None] * self.size + np.arange(self.size)
         return rows
@@ -110,7 +110,7 @@ class Block:
         return np.full(len(X), np.nan), self.problem.batch_gradient(X, self.rows)
 
     def batch_gradient(self, X: Array, rows: NDArray[np.int64]) -> Array:
-        """The mean gradient over other records."""
+        """Return the mean gradient over other records."""
         return self.problem.batch_gradient(X, rows)
 
     def record_gradients(self, x: Array, rows: NDArray[np.int64]) -> Array:

@@ -144,7 +144,7 @@ class PopulationTreeSpider(Method[FiniteSum]):
         population_gradient: Callable[[Array], Array] | None = None,
         start: ArrayLike | None = None,
     ) -> Outcome:
-        """The pseudo-code above."""
+        """Run the pseudo-code above."""
         self._demand(problem)
         z, R, m = self.noise_multiplier, run.repetitions, 2**self.levels
         fresh = CappedQueries(Gaussian(z), self.segments, R, run.ledger)

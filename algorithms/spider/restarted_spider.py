@@ -204,7 +204,7 @@ class RestartedSpider(Method[FiniteSum]):
         return self._run(problem, seed, repetitions, guarded, start=start)
 
     def walk(self, problem: FiniteSum, run: OpenRun, start: ArrayLike | None = None) -> Outcome:
-        """All stages."""
+        """Return all stages."""
         w = starts(problem, run.repetitions, start)
         for stage in self.stages:
             run.forget()
@@ -318,7 +318,7 @@ def _planned_shares(
 def _planned_steps(
     problem: FiniteSum, growth: Growth, initial_gap: Fraction | None, rho: float, stages: int
 ) -> tuple[float, tuple[int, ...]] | None:
-    """The bound and the T_j of J stages in plain doubles, or None where the hypothesis fails.
+    """Return the bound and the T_j of J stages in plain doubles, or None where the hypothesis fails.
 
     Doubles do: whatever T_j come out, ``bounds`` proves its bound for these very numbers.
     """
@@ -330,7 +330,7 @@ def _planned_steps(
 def _steps_of(
     problem: FiniteSum, growth: Growth, initial_gap: Fraction | None, rho: float, variances: Sequence[float]
 ) -> tuple[float, tuple[int, ...]]:
-    """The bound and the T_j, at variances of the stages' anchors in units of that of equal shares."""
+    """Return the bound and the T_j, at variances of the stages' anchors in units of that of equal shares."""
     n, d, k = problem.records, problem.dimension, float(growth.exponent)
     G, L = enclosed(problem.lipschitz, "lipschitz").upper, enclosed(problem.smoothness, "smoothness").upper
     gap = enclosed(problem.initial_gap, "initial_gap").upper if initial_gap is None else float(initial_gap)

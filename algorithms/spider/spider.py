@@ -200,7 +200,7 @@ class Spider(Method[FiniteSum]):
         )
 
     def descend(self, problem: FiniteSum, run: OpenRun, start: Array) -> UniformIterate:
-        """The pseudo-code above, from given points, in a run that may have begun before and may go on.
+        """Run the pseudo-code above, from given points, in a run that may have begun before and may go on.
 
         That is how other algorithms build on this one: a warm start before it, restarts of it. ``start`` is w_0, shape
         (R, p): public, or released by entries that the ledger already has.
@@ -373,7 +373,7 @@ def smoothness_of_steps(problem: FiniteSum) -> sympy.Expr:
 
 
 def _weight(sampling: Sampling, records: int, count: int) -> Fraction:
-    """max(1, rate √(2N)): what N equal releases on such samples are given, relative to a single one."""
+    """max(1, rate √(2N)): the weight of N equal releases on such samples, relative to a single one."""
     if sampling is None:
         rate = Fraction(1)
     elif isinstance(sampling, Poisson):

@@ -364,12 +364,12 @@ def tuned(
 
 
 def from_above(statement: Theorem, part: str, values: Mapping[str, Fraction]) -> Fraction:
-    """A part of a statement at exact values, rounded up to a double."""
+    """Return a part of a statement at exact values, rounded up to a double."""
     return Fraction(statement.evaluate(part, digits=15, **values).value.upper)
 
 
 def demand_enough(found: Evaluation, fresh_estimates: int, steps: int) -> Enclosure:
-    """The value of a bound, or ``InvalidValue`` where the cap may stop the run before the bound is reached."""
+    """Return the value of a bound, or ``InvalidValue`` where the cap may stop the run before the bound is reached."""
     # a run that may take a fresh estimate at every step is never stopped, which is all that T₁ is needed for
     if found.applies is not True and fresh_estimates < steps:
         advice = "so that the run is not stopped before the bound is reached: more of them, or a larger κ"

@@ -119,7 +119,7 @@ class Storm(Method[FiniteSum]):
         return Composed(((first, 1), (Gaussian(self.difference_multiplier), self.steps - 1)))
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """The pseudo-code above."""
+        """Run the pseudo-code above."""
         demand_differences(problem)
         T, k, eta = self.steps, float(self.momentum), self.step_size
         memory = Gradients(problem)

@@ -44,7 +44,7 @@ class Study:
 
 
 def study(name: str) -> Study:
-    """The study of that name."""
+    """Return the study of that name."""
     module = importlib.import_module(f"{_STUDIES}.{name}")
     return Study(module.CHECKS, module.EXAMPLES)
 
@@ -56,7 +56,7 @@ def _index() -> Mapping[str, Mapping[str, list[str]]]:
 
 
 def derived_index() -> dict[str, dict[str, list[str]]]:
-    """The index, from all studies: the names of those that hold a statement or an example, by its id or name."""
+    """Return the index, from all studies: the names of those that hold a statement or an example, by its id or name."""
     statements: dict[str, list[str]] = {}
     examples: dict[str, list[str]] = {}
     for name in ALL:
@@ -71,22 +71,22 @@ def derived_index() -> dict[str, dict[str, list[str]]]:
 
 
 def write_index() -> None:
-    """Write what ``derived_index`` says."""
+    """Write the result of ``derived_index``."""
     documents.write(_INDEX, json.dumps(derived_index(), indent=1) + "\n")
 
 
 def checked_statements() -> tuple[str, ...]:
-    """The ids of all statements with a check."""
+    """Return the ids of all statements with a check."""
     return tuple(_index()["statements"])
 
 
 def studies_of(theorems: Iterable[str]) -> frozenset[str]:
-    """The names of the studies that check one of these statements."""
+    """Return the names of the studies that check one of these statements."""
     return frozenset(name for theorem in theorems for name in _index()["statements"][theorem])
 
 
 def example_names() -> tuple[str, ...]:
-    """The names of all examples, those as printed included."""
+    """Return the names of all examples, those as printed included."""
     return tuple(_index()["examples"])
 
 
@@ -97,7 +97,7 @@ def all_examples() -> tuple[Example, ...]:
 
 
 def example(name: str) -> Example:
-    """The example of that name, or ``InvalidValue`` with the names there are."""
+    """Return the example of that name, or ``InvalidValue`` with the names there are."""
     names = _index()["examples"]
     if name not in names:
         raise InvalidValue("algorithm", name, one_of(name, names, "`dpbounds run --list`"))

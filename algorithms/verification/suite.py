@@ -1,4 +1,4 @@
-"""The suite: which statements are checked, how, and what came out; attached to theorem ids.
+"""The suite: the statements checked, the checks, and their results; attached to theorem ids.
 
 A planned check names its cells (so that a sweep can run them anywhere, once) and judges what they gave. The confidence
 of each check is chosen so that the whole suite raises a false alarm at most once in a hundred runs, and so that it does
@@ -155,7 +155,7 @@ def _cells_or_reason(planned: HasCells, size: Size) -> list[Cell] | str:
 
 
 def _judged(planned: PlannedCheck, results: Sequence[Result], confidence: float) -> Check | SlopeCheck:
-    """The verdict: that of the plan, unless runs gave nothing that could be judged.
+    """Return the verdict: that of the plan, unless runs gave nothing that could be judged.
 
     Whatever else a task or a plan raises is an error of this program, and stops it.
     """
@@ -175,12 +175,12 @@ def _judged(planned: PlannedCheck, results: Sequence[Result], confidence: float)
 
 
 def belongs(theorem: str, name: str) -> bool:
-    """Whether a statement is the one of that id, or in the paper of that name."""
+    """Return whether a statement is the one of that id, or in the paper of that name."""
     return theorem == name or theorem.startswith(name + "/")
 
 
 def chosen(names: Sequence[str]) -> list[PlannedCheck]:
-    """The checks of some statements or papers, or all; what belongs to one statement stands together."""
+    """Return the checks of some statements or papers, or all; the checks of one statement are adjacent."""
     statements = sorted(catalogue.checked_statements())
     theorems: dict[str, None] = {}
     for name in names:

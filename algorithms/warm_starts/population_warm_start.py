@@ -168,7 +168,7 @@ class PopulationWarmStart:
 
 
 def part_of(problem: Linear, first: int, count: int) -> Linear:
-    """The problem of ``count`` records from position ``first`` on; its constants are the same."""
+    """Return the problem of ``count`` records from position ``first`` on; its constants are the same."""
     if not 0 <= first < first + count <= problem.records:
         raise InvalidValue("records", f"{first} .. {first + count}", f"positions from 0 to {problem.records}")
     rows = slice(first, first + count)

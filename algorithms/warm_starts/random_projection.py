@@ -66,7 +66,7 @@ class RandomProjection:
         relation: str | Relation = Relation.REPLACE_ONE,
         **options: Any,
     ) -> RandomProjection:
-        """Plan for a budget, see ``Method``; what the inner algorithm needs are public numbers, the same for every Φ.
+        """Plan for a budget, see ``Method``; the inner algorithm's arguments are public numbers, the same for every Φ.
 
         - ``inner``: such as ``Spider.calibrated``; gets a problem of the projected sizes and constants, ``epsilon``,
           ``delta``, ``relation`` and the ``options``
@@ -90,7 +90,7 @@ class RandomProjection:
 
     @property
     def planned(self) -> Mechanism:
-        """Return the releases of a run: what the inner algorithm does."""
+        """Return the releases of a run: those of the inner algorithm."""
         return self.inner.planned
 
     def run(self, problem: Linear, seed: int | None = None, repetitions: int = 32, *, guarded: bool = False) -> Run:
@@ -139,7 +139,7 @@ class RandomProjection:
 
 
 def _projected(problem: Linear, projection: Array) -> tuple[Linear, int]:
-    """The model with records Φa_i, clipped to 2B, and how many were (not private)."""
+    """Return the model with records Φa_i, clipped to 2B, and how many were (not private)."""
     records = problem.signed_features if isinstance(problem, Problem) else problem.features
     clipped, count = clip_rows(records @ projection.T, 2 * problem.feature_bound)
     return _with_records(problem, clipped), count

@@ -92,7 +92,7 @@ class WarmStartedPathNoise(Method[FiniteSum]):
         factor, relation = budget.relation.sensitivity_factor, budget.relation
 
         def selection(z: Fraction) -> Fraction:
-            """ε_E of which ε_E²/8 is the part of zCDP that f²/(2z²) leaves to the start: 2f/z √(part/(1 - part))."""
+            """ε_E, where ε_E²/8 is the part of zCDP that f²/(2z²) leaves to the start: 2f/z √(part/(1 - part))."""
             return 1 / planning.root_above((z / (2 * factor)) ** 2 * (1 - part) / part)
 
         z = planning.multiplier_within(budget, lambda z: choice(selection(z), relation) @ Gaussian(z))
@@ -138,7 +138,7 @@ class WarmStartedPathNoise(Method[FiniteSum]):
         return self.descent.bound(problem) + Enclosure.exactly(self.start_failure)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """The pseudo-code above."""
+        """Run the pseudo-code above."""
         assert isinstance(run.ledger, ReservedLedger)
         run.ledger.reserve(DescribedRelease(self.start.planned))
         w0 = self.start.starts(problem, run.generators, run.ledger)

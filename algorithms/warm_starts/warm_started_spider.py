@@ -61,7 +61,7 @@ class Start(Protocol):
 
 
 def noise_of(start: Start) -> WhichNoise:
-    """The kind of noise of a start, "gaussian" where it does not say."""
+    """Return the kind of noise of a start, "gaussian" where it does not say."""
     kind: WhichNoise = getattr(start, "noise", "gaussian")
     return kind
 

@@ -26,7 +26,7 @@ class Axis:
     log: bool = False
 
     def at(self, value: float) -> float:
-        """The place of a value."""
+        """Return the place of a value."""
         low, high, here = (math.log10(x) if self.log else x for x in (self.low, self.high, value))
         return self.start + (self.end - self.start) * (here - low) / ((high - low) or 1)
 
@@ -86,7 +86,7 @@ def curve(columns: Mapping[str, Sequence[Any]]) -> Markup:
 
 
 def trade_off(columns: Mapping[str, Sequence[Any]]) -> Markup:
-    """The least that an attacker misses, against wrong accusations."""
+    """Return the least that an attacker misses, against wrong accusations."""
     at = [float(value) for value in columns["type_one_error"]]
     least = [float(value) for value in columns["type_two_error_lower_bound"]]
     x, y = _axes([0.0, 1.0], [0.0, 1.0], False)

@@ -74,7 +74,7 @@ def command(verb: str) -> click.Command:
 
 @cache
 def controls(verb: str) -> tuple[Control, ...]:
-    """The controls of a verb, in the order of its help."""
+    """Return the controls of a verb, in the order of its help."""
     context = click.Context(command(verb), info_name=verb)
     return tuple(one for param in command(verb).params for one in _controls(context, param))
 
@@ -106,7 +106,7 @@ def _controls(context: click.Context, param: click.Parameter) -> Iterable[Contro
 
 
 def _asked_for(param: click.Option) -> bool:
-    """Whether the option's own callback refuses nothing at all."""
+    """Return whether the option's own callback refuses nothing at all."""
     return getattr(param.callback, "__qualname__", "").startswith("required.")
 
 
@@ -161,7 +161,7 @@ def words(verb: str, pairs: Pairs) -> list[str]:
 
 
 def documents(verb: str, pairs: Pairs) -> tuple[tuple[str, str], ...]:
-    """The files that the words of a command name, with their texts.
+    """Return the files that the words of a command name, with their texts.
 
     Raises:
         InvalidValue: A text is too long for an address.
@@ -195,5 +195,5 @@ def _split(text: str) -> list[str]:
 
 
 def typed(argv: Sequence[str]) -> str:
-    """A command as a person types it."""
+    """Return a command as a person types it."""
     return shlex.join(("dpbounds", *argv))

@@ -36,7 +36,7 @@ Rows = Sequence[tuple[str, str, str]]  # name, value and remark, as the command 
 
 
 def _given(argv: Sequence[str]) -> dict[str, Any]:
-    """The values of all options, as the verb gets them."""
+    """Return the values of all options, as the verb gets them."""
     verb, *rest = argv
     context: click.Context = command(verb).make_context(verb, list(rest))
     return context.params
@@ -73,7 +73,7 @@ def _short(lines: dict[str, str]) -> dict[str, str]:
 
 
 def expression(mechanism: Mechanism) -> str:
-    """A mechanism as Python that makes it.
+    """Return a mechanism as Python that makes it.
 
     >>> expression(PoissonSampled(Gaussian(1), "0.01") ** 10)
     'dp.PoissonSampled(dp.Gaussian(1), sample_rate="0.01") ** 10'
@@ -159,7 +159,7 @@ def _opacus(mechanism: Mechanism) -> str:
 
 
 def _jax(mechanism: Mechanism, given: dict[str, Any]) -> str:
-    """The event as JAX-privacy and dp-accounting write it; "" where they have none, or are not installed."""
+    """Return the event as JAX-privacy and dp-accounting write it; "" where they have none, or are not installed."""
     from dpbounds.privacy.publishing.interoperability import to_dp_event
 
     try:
@@ -182,7 +182,7 @@ def _jax(mechanism: Mechanism, given: dict[str, Any]) -> str:
 
 
 def statement(argv: Sequence[str], rows: Rows) -> dict[str, Any]:
-    """The parts of a statement that can be evaluated, and the quantities of its formulas.
+    """Return the parts of a statement that can be evaluated, and the quantities of its formulas.
 
     Args:
         argv: A `show`.

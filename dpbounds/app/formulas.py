@@ -19,7 +19,7 @@ _SIZES = re.compile(r"\\[bB]igg?[lr]?(?![a-zA-Z])")  # brackets stretch by thems
 
 
 def mathml(latex: str, *, display: bool = False) -> str:
-    """A formula.
+    """Return a formula.
 
     >>> mathml("x").startswith("<math")
     True
@@ -39,7 +39,7 @@ def _markdown() -> MarkdownIt:
 
 
 def page(markdown: str) -> Markup:
-    """A statement, or a table, as HTML; ids of statements lead to their pages."""
+    """Return a statement, or a table, as HTML; ids of statements lead to their pages."""
     text = re.sub(r"</?sub>", "", markdown)
     below = re.sub(r"(</?)h1>", r"\1h2>", _markdown().render(text))  # a page has a heading of its own
     return Markup(_linked(below))  # noqa: S704 (all text was escaped by the renderer)
@@ -56,5 +56,5 @@ def _linked(html: str) -> str:
 
 
 def address(name: str) -> str:
-    """The page of a statement."""
+    """Return the page of a statement."""
     return escape("/library/statement?" + urlencode({"name": name}, safe="/"))

@@ -113,14 +113,14 @@ class Starter(Protocol):
         """End the process of a folder, with those that it started."""
 
     def gone(self, folder: Path) -> bool:
-        """Whether it has ended."""
+        """Return whether it has ended."""
 
     def close(self) -> None:
         """End the rest."""
 
 
 class Forked:
-    """Processes forked from one that has imported what they need."""
+    """Processes forked from a process that has imported everything."""
 
     def __init__(self) -> None:
         self._asked: dict[Path, subprocess.Popen[bytes]] = {}
@@ -160,7 +160,7 @@ class Forked:
         shutil.rmtree(gone, ignore_errors=True)
 
     def gone(self, folder: Path) -> bool:
-        """Whether it, or the process from which it is forked, has ended."""
+        """Return whether it, or the process from which it is forked, has ended."""
         process = self._process(folder)
         if process is None:
             return self._asked[folder].poll() is not None
@@ -183,7 +183,7 @@ class Forked:
 
 
 class Spawned:
-    """Processes that import what they need themselves, where nothing can be forked; slower."""
+    """Processes that import everything themselves, for systems without fork; slower."""
 
     def __init__(self) -> None:
         self._children: dict[Path, subprocess.Popen[bytes]] = {}
@@ -201,7 +201,7 @@ class Spawned:
             child.wait()
 
     def gone(self, folder: Path) -> bool:
-        """Whether it has ended."""
+        """Return whether it has ended."""
         child = self._children.get(folder)
         return child is None or child.poll() is not None
 
@@ -217,7 +217,7 @@ def starter() -> Starter:
 
 
 class Jobs:
-    """All questions of a session, the newest answers of which are kept."""
+    """All questions of a session; the newest answers are kept."""
 
     def __init__(self, start: Starter, processes: int | None = None, clock: Callable[[], float] = time.monotonic):
         self._start = start
@@ -228,7 +228,7 @@ class Jobs:
         self._attempts = 0
 
     def of(self, argv: Sequence[str], extra: str = "", documents: tuple[tuple[str, str], ...] = ()) -> Job:
-        """The job of a question; a new one is not started yet."""
+        """Return the job of a question; a new one is not started yet."""
         task = Task(tuple(argv), extra, documents)
         if task.id not in self._jobs:
             self._jobs[task.id] = Job(task, self._home / task.id)
@@ -236,7 +236,7 @@ class Jobs:
         return self._jobs[task.id]
 
     def get(self, name: str) -> Job | None:
-        """The job of that id, if it is known still."""
+        """Return the job of that id, if it is known still."""
         return self._jobs.get(name)
 
     def begin(self, job: Job, *, kept: bool = False) -> None:

@@ -32,14 +32,14 @@ def _folder() -> Path | None:
 
 
 def markdown(name: str) -> str | None:
-    """The text of a page of :data:`RESULTS`; None where this installation has it not."""
+    """Return the text of a page of :data:`RESULTS`; None where this installation has it not."""
     folder = _folder()
     path = folder and folder / RESULTS[name].file
     return path.read_text("utf-8") if path and path.exists() else None
 
 
 def picture(name: str) -> Path | None:
-    """The file of a picture that a page shows, by its name alone."""
+    """Return the file of a picture that a page shows, by its name alone."""
     folder = _folder()
     if folder is None or not re.fullmatch(r"[\w-]+\.png", name):
         return None

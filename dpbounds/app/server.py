@@ -63,7 +63,7 @@ _SECTIONS = ("Who is protected, from whom?", "What could the best attacker do?",
 
 
 class _Guard:
-    """Headers for every answer; and what another site's page would send is refused."""
+    """Headers for every answer; requests from other sites are refused."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -93,7 +93,7 @@ class _Guard:
 
 
 def _from_here(method: str, sent: Mapping[str, str]) -> bool:
-    """Whether a person or a page of ours asks; a link that a person follows may come from anywhere."""
+    """Return whether a person or a page of ours asks; a link that a person follows may come from anywhere."""
     ours = sent.get("sec-fetch-site", "none") in ("none", "same-origin")
     if method in ("GET", "HEAD"):
         return ours or sent.get("sec-fetch-mode") == "navigate"
@@ -402,7 +402,7 @@ def _own(view: View, pairs: Pairs) -> Pairs:
 
 
 def _question(view: View, pairs: Pairs) -> tuple[Sequence[str], str, tuple[tuple[str, str], ...]] | None:
-    """The words to run, with what a page needs beside what a person would ask; what adds to them; and their files.
+    """Return the words to run with the page's own additions, the parts of the answer, and their files.
 
     None where nothing was filled in and the verb needs something: then nothing is run, by whatever request.
     """
@@ -422,7 +422,7 @@ def _question(view: View, pairs: Pairs) -> tuple[Sequence[str], str, tuple[tuple
 
 
 def _spending(view: View, pairs: Pairs, told: printed.Printed) -> tuple[str, Pairs]:
-    """The verb and the options that ask what is spent, of a calibration with what it found."""
+    """Return the verb and the options that account for the result of a calibration."""
     if view.verb != "calibrate":
         return view.verb, pairs
     given = dict(pairs)
@@ -451,7 +451,7 @@ def _details(folder: Path) -> dict[str, Any]:
 
 
 def _map(extra: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
-    """The map with where one stands, and what each order of growth says there."""
+    """Return the map with the reader's position, and the value of each order of growth there."""
     place = [_positive(given[f"at.{name}"], name) for name in ("n", "d", "epsilon") if given.get(f"at.{name}")]
     shown: dict[str, Any] = {"legend": charts.lettered(extra["regions"]), "orders": ()}
     point = None
@@ -506,7 +506,7 @@ def _attached(name: str) -> dict[str, str]:
 
 
 def application(jobs: Jobs) -> Starlette:
-    """The app; ``jobs`` are closed with it."""
+    """Return the app; ``jobs`` are closed with it."""
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

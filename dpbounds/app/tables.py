@@ -71,7 +71,7 @@ def _number(value: Any) -> str:
 
 
 def _end(value: Any, direction: Direction) -> str:
-    """An end of an interval, rounded outwards."""
+    """Return an end of an interval, rounded outwards."""
     return formatted_float(value, ".4g", direction) if isinstance(value, float) else str(value)
 
 
@@ -167,7 +167,7 @@ def _promised(found: Any) -> str:
 
 
 def _between(low: Any, high: Any) -> str:
-    """Two ends, rounded outwards; or the upper one where no digit that is shown distinguishes them."""
+    """Return two ends, rounded outwards; or the upper one where no digit that is shown distinguishes them."""
     return _end(high, "up") if _number(low) == _number(high) else f"[{_end(low, 'down')}, {_end(high, 'up')}]"
 
 
@@ -221,7 +221,7 @@ def _copies(found: dict[str, Any]) -> Rows:
 
 
 def _at_most(value: Any) -> str:
-    """A proven upper bound, rounded up; or the word that stands for infinity."""
+    """Return a proven upper bound, rounded up; or the word that stands for infinity."""
     return to_decimal(Fraction(value), 6, "up") if isinstance(value, float) else str(value)
 
 

@@ -54,7 +54,7 @@ def command(port: int, no_browser: bool) -> int:
 
 
 def _bound(port: int) -> socket.socket:
-    """A socket on the loopback interface."""
+    """Return a socket on the loopback interface."""
     try:
         return socket.create_server(("127.0.0.1", port))
     except OSError as error:

@@ -199,7 +199,7 @@ def files(verb: str) -> dict[str, tuple[str, str, str]]:
 
 
 def grouped(view: View) -> dict[str, list[Control]]:
-    """The controls that are not always shown, under their headings."""
+    """Return the controls that are not always shown, under their headings."""
     found: dict[str, list[Control]] = {}
     for one in controls(view.verb):
         if one.name not in view.first:
@@ -209,5 +209,5 @@ def grouped(view: View) -> dict[str, list[Control]]:
 
 
 def views_of(page: str) -> dict[str, View]:
-    """The questions of a page."""
+    """Return the questions of a page."""
     return {name: view for (home, name), view in VIEWS.items() if home == page}

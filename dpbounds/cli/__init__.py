@@ -70,7 +70,7 @@ class _Verbs(click.Group):
 @click.version_option(__version__, prog_name="dpbounds", message="%(prog)s %(version)s")
 @click.pass_context
 def _commands(ctx: click.Context) -> None:
-    """Certified privacy bounds: how much noise a budget needs, what a training run spends, what theorems promise.
+    """Certified privacy bounds: how much noise a budget needs, what a training run spends, what theorems guarantee.
 
     Numbers may be written 0.1, 1e-6, 1/3 or 2**-20 and are taken exactly. Every verb has --json for programs.
     Exit status: 0 done, 1 what was asked for does not hold, 2 bad input, 3 a defect of dpbounds (please report it; the
@@ -165,7 +165,7 @@ def _say(given: Sequence[str], message: str, status: int) -> int:
 
 
 def printable(text: str) -> str:
-    r"""A text whose control characters are written out, so that no file can command a terminal.
+    r"""Return a text whose control characters are written out, so that no file can command a terminal.
 
     >>> print(printable("\x1b[2J"))
     \x1b[2J

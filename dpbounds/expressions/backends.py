@@ -49,7 +49,7 @@ class Backend:
 
 @cache
 def backend_of(name: BackendName) -> Backend:
-    """The back end of that name."""
+    """Return the back end of that name."""
     return {"float": _float_backend, "numpy": _numpy_backend, "mpmath": _mpmath_backend, "arb": _arb_backend}[name]()
 
 
@@ -161,7 +161,7 @@ def _truth(answer: Any) -> Truth:
 
 
 def to_arb(value: Fraction) -> arb:
-    """A ball around a rational number, at the current precision."""
+    """Return a ball around a rational number, at the current precision."""
     return arb(value.numerator) if value.denominator == 1 else arb(fmpq(value.numerator, value.denominator))
 
 
@@ -219,7 +219,7 @@ def _log_beta(a: arb, b: arb) -> arb:
 
 
 def _beta_share_ball(a: arb, b: arb, x: arb) -> arb:
-    """The regularised incomplete beta function I_x(a, b), for a, b > 0 and 0 < x < 1.
+    """Return the regularised incomplete beta function I_x(a, b), for a, b > 0 and 0 < x < 1.
 
     I_x(a, b) = x^a (1 - x)^b / (a B(a, b)) * sum_k t_k with t_0 = 1, t_{k+1} = t_k x (a + b + k) / (a + 1 + k): every
     term is positive, so nothing cancels, however large b is. (Arb's own ``beta_lower`` loses accuracy when b is large:

@@ -174,7 +174,7 @@ class Enclosure:
         return _as_enclosure(other) / self
 
     def _joined(self, other: Enclosure, lower: End, upper: End) -> Enclosure:
-        """The result of an operation on the two, its ends rounded outwards where they have grown long."""
+        """Return the result of an operation on the two, its ends rounded outwards where they have grown long."""
         for each in (self, other):
             if math.inf in (each.exact_lower, -each.exact_upper):
                 raise InvalidValue(

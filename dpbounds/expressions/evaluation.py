@@ -111,7 +111,7 @@ def evaluate(expression: sympy.Expr, values: Values, *, backend: BackendName = "
 
 
 def decide(condition: Any, values: Values) -> bool:
-    """Whether a condition holds at given values of its symbols, proven.
+    """Return whether a condition holds at given values of its symbols, proven.
 
     Args:
         condition: A SymPy relation, or relations joined by And, Or, Not.

@@ -78,7 +78,7 @@ def as_promised(value: ExactLike, name: str = "value") -> Fraction:
 
 
 def _is_number(value: object) -> bool:
-    """Whether it claims to be one; truth values and arrays, NumPy's among them, do not."""
+    """Return whether it claims to be one; truth values and arrays, NumPy's among them, do not."""
     return isinstance(value, Real | Decimal) and not isinstance(value, bool)
 
 
@@ -96,14 +96,14 @@ def practical(value: ExactLike, name: str = "value") -> Fraction:
 
 
 def _short(number: Fraction, given: object, name: str) -> Fraction:
-    """The number, if what is computed from it can still be written down."""
+    """Return the number, if results of computing with it can still be written down."""
     if -_LIMIT < number.numerator < _LIMIT and number.denominator < _LIMIT:
         return number
     raise InvalidValue(name, given, _TOO_LONG)
 
 
 def _is_short(number: Decimal) -> bool:
-    """Whether it may be written out: before its powers of ten are."""
+    """Return whether it may be written out: before its powers of ten are."""
     return number == 0 or (number.adjusted() <= DIGITS and int(number.as_tuple().exponent) >= -DIGITS)
 
 
@@ -226,7 +226,7 @@ def formatted_float(value: Fraction | float, specification: str, direction: Dire
 
 
 def brief(value: Fraction) -> str:
-    """A number of any size in six digits, for messages."""
+    """Return a number of any size in six digits, for messages."""
     nearest = to_float(value, "down")
     ordinary = value == 0 or 1e-300 < abs(nearest) < 1e300
     return f"{nearest:g}" if ordinary else to_decimal(value, 6, "down")

@@ -63,7 +63,7 @@ def _is_outward(text: str, end: Fraction | float, direction: Direction) -> bool:
 
 
 def text_of(number: float) -> str:
-    """The decimal by which JSON shows a finite double."""
+    """Return the decimal by which JSON shows a finite double."""
     return number.text if isinstance(number, OutwardFloat) else float.__repr__(number)
 
 
@@ -92,7 +92,7 @@ def _has_ends(value: object) -> bool:
 
 
 def _written(value: object, step: str, line: str) -> str:
-    """A value in its place; ``line`` starts a line at the level of what holds it."""
+    """Return a value in its place; ``line`` starts a line at the level of its container."""
     if isinstance(value, OutwardFloat):
         return value.text
     deeper = line + step

@@ -23,7 +23,7 @@ Exponent: TypeAlias = int | Fraction | Expr  # an expression where the unit itse
 
 
 def as_expression(value: object, name: str = "formula") -> Expr:
-    """A number or a formula as a SymPy expression; never text, which SymPy would run as a program.
+    """Return a number or a formula as a SymPy expression; never text, which SymPy would run as a program.
 
     Raises:
         InvalidValue: It is neither.
@@ -55,7 +55,7 @@ class Unit:
     samples: Exponent = 0
 
     def exponent(self, base: str) -> Expr:
-        """The exponent of ``base`` ("loss", "length" or "samples") as a SymPy expression."""
+        """Return the exponent of ``base`` ("loss", "length" or "samples") as a SymPy expression."""
         return as_expression(getattr(self, base), base)
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ class Domain:
     whole: bool = False
 
     def contains(self, value: Fraction) -> bool:
-        """Whether the number is allowed, decided exactly."""
+        """Return whether the number is allowed, decided exactly."""
         if self.whole and value.denominator != 1:
             return False
         if self.lower is not None and (value <= self.lower if self.lower_open else value < self.lower):
@@ -97,7 +97,7 @@ class Domain:
 
     @classmethod
     def of_symbol(cls, symbol: Symbol) -> Domain:
-        """The domain that a symbol's assumptions state (for symbols local to one formula)."""
+        """Return the domain that a symbol's assumptions state (for symbols local to one formula)."""
         whole = bool(symbol.is_integer)
         zero = Fraction(0)
         if symbol.is_positive:
@@ -262,7 +262,7 @@ def by_name() -> Mapping[str, Quantity]:
 
 
 def quantity(name: str | Symbol) -> Quantity:
-    """The record of that name, alias or symbol.
+    """Return the record of that name, alias or symbol.
 
     Raises:
         InvalidValue: The table has none; or it has one of that name whose symbol is not the one given.

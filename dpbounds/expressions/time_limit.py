@@ -93,5 +93,5 @@ def checkpoint() -> None:
 
 
 def is_limited() -> bool:
-    """Whether a time limit is set."""
+    """Return whether a time limit is set."""
     return _limit.get() is not None

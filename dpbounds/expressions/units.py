@@ -153,7 +153,7 @@ def _points(tree: Any, table: Mapping[sympy.Symbol, Unit], target: Unit, base: s
 
 
 def drawn(draw: random.Random, domain: Domain, largest: int) -> Fraction:
-    """A random number of a domain, not at an end, with a small denominator; counts reach to ``2**largest``."""
+    """Return a random number of a domain, not at an end, with a small denominator; counts reach to ``2**largest``."""
     if domain.lower is not None and domain.upper is not None:
         if domain.whole:
             return Fraction(draw.randint(int(domain.lower) + 1, int(domain.upper) - 1))
@@ -175,7 +175,7 @@ def _power(factor: Fraction, exponent: sympy.Expr, values: Mapping[sympy.Symbol,
 
 
 def _times(left: Any, right: Any) -> Any:
-    """The product, exact if both numbers are."""
+    """Return the product, exact if both numbers are."""
     if isinstance(left, Fraction) and isinstance(right, Fraction):
         return left * right
     return _as_ball(left) * _as_ball(right)
@@ -186,7 +186,7 @@ def _as_ball(value: Any) -> arb:
 
 
 def _value(tree: Any, values: Mapping[sympy.Symbol, Any]) -> arb | None:
-    """The value in ball arithmetic, None where it is not defined or this precision does not decide a branch."""
+    """Return the value in ball arithmetic, None where it is not defined or this precision does not decide a branch."""
     with working(_PRECISION):
         try:
             value = value_at(tree, values, "arb")
@@ -211,7 +211,7 @@ def _scales(tree: Any, point: _Point, wanted: sympy.Expr) -> bool:
 
 
 def _exponent(tree: Any, points: Iterable[_Point]) -> Fraction | None:
-    """The exponent with which a sub-expression scales: the same at every point, or None."""
+    """Return the exponent with which a sub-expression scales: the same at every point, or None."""
     seen: set[Fraction] = set()
     for point in points:
         before, after = _value(tree, point.before), _value(tree, point.after)
@@ -230,7 +230,7 @@ def _exponent(tree: Any, points: Iterable[_Point]) -> Fraction | None:
 
 
 def _culprit(tree: Any, points: list[_Point]) -> tuple[Any, tuple[tuple[Any, Fraction | None], ...]]:
-    """The smallest sub-expression that does not scale, all of whose own parts do."""
+    """Return the smallest sub-expression that does not scale, all of whose own parts do."""
     node = tree
     while True:
         values = [part for part in node.args if isinstance(part, sympy.Expr)]

@@ -22,13 +22,13 @@ class Undecided(Exception):
 
 
 def shown(node: Any, longest: int = 160) -> str:
-    """A node as text, cut where it is too long for a message."""
+    """Return a node as text, cut where it is too long for a message."""
     text = str(node)
     return text if len(text) <= longest else text[: longest - 4] + " ..."
 
 
 def checked_tree(tree: Any) -> Any:
-    """The expression itself, if every node is one that the walk knows and no ``Float`` is in it.
+    """Return the expression itself, if every node is one that the walk knows and no ``Float`` is in it.
 
     Raises:
         InvalidValue: Otherwise; the message names the node.
@@ -51,7 +51,7 @@ def _check_nodes(tree: Any) -> None:
 
 
 def as_number(backend: Backend, value: Any, node: Any) -> Any:
-    """The value of ``node`` as a number of the back end: a ``Fraction`` enters it here."""
+    """Return the value of ``node`` as a number of the back end: a ``Fraction`` enters it here."""
     if not isinstance(value, Fraction):
         return value
     try:
@@ -61,7 +61,7 @@ def as_number(backend: Backend, value: Any, node: Any) -> Any:
 
 
 def overflow(node: Any, backend: Backend) -> InvalidValue:
-    """The error for a node whose value the back end cannot hold."""
+    """Return the error for a node whose value the back end cannot hold."""
     advice = "use the back end 'arb' or 'mpmath'" if backend.name in ("float", "numpy") else ""
     return InvalidValue(shown(node), "not a finite number", "a finite real value (neither overflow nor NaN)", advice)
 
@@ -74,7 +74,7 @@ class Walk:
         self.seen: dict[Any, Any] = {}  # sub-expressions that occur twice are evaluated once
 
     def value(self, node: Any) -> Any:
-        """The value of a node, each sub-expression once."""
+        """Return the value of a node, each sub-expression once."""
         if node.is_Symbol:
             return self.values[node]
         if node.is_Rational:
@@ -106,7 +106,7 @@ class Walk:
         return result
 
     def truth(self, node: Any) -> Truth:
-        """Whether a condition holds; ``None`` where this precision does not tell."""
+        """Return whether a condition holds; ``None`` where this precision does not tell."""
         if node is sympy.true or node is sympy.false:
             return bool(node)
         if isinstance(node, sympy.And | sympy.Or):
@@ -388,7 +388,7 @@ def _perfect_root(value: Fraction, degree: int) -> Fraction | None:
 
 
 def _whole_root(number: int, degree: int) -> int | None:
-    """The root if it is a whole number; below 2^50 a double's root is off by less than 1/2."""
+    """Return the root if it is a whole number; below 2^50 a double's root is off by less than 1/2."""
     if number < 1 << 50:
         root = round(number ** (1 / degree))
         return root if root**degree == number else None

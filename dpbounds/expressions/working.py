@@ -83,5 +83,5 @@ class working:  # noqa: N801 (used like a function: ``with working(bits):`` and 
 
 
 def working_bits() -> int:
-    """The precision of the ``working`` that surrounds the caller."""
+    """Return the precision of the ``working`` that surrounds the caller."""
     return int(flint.ctx.prec)

@@ -1,4 +1,4 @@
-"""An engine with the interface of Opacus' own, which refuses what its accountant could not account for.
+"""An engine with the interface of Opacus' own, which refuses everything that its accountant does not support.
 
 Opacus' ``PrivacyEngine`` accounts every loader as if it were a Poisson sample at rate 1 / len(loader), and computes
 this rate and the divisor from the data. This one takes a plain loader, makes a Poisson loader of it at a rate that
@@ -219,7 +219,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         return self.make_private(**options, noise_multiplier=_noise_that_reports(training, found))
 
     def _planned(self, sampling: Sampling, epochs: Fraction, held: int) -> Callable[[Fraction], Mechanism]:
-        """Return what passes over a loader will spend, by the noise."""
+        """Return the privacy spent by passes over a loader, as a function of the noise."""
         kept, rate = self.accountant, sampling.sample_rate
         steps = math.ceil(epochs * sampling.steps)
         if not isinstance(kept, SchemeAccountant):
@@ -332,11 +332,11 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         return self.account(delta, relation).enclosure
 
     def get_epsilon(self, delta: ExactLike, relation: str | Relation | None = None) -> float:
-        """The proven upper bound of ε, rounded up; 0 before the first step, infinity after one without noise."""
+        """Return the proven upper bound of ε, rounded up; 0 before the first step, infinity after one without noise."""
         return self.accountant.get_epsilon(delta, relation=relation)
 
     def statement(self, delta: ExactLike, relation: str | Relation | None = None) -> str:
-        """A paragraph fit to publish; errors as for ``account``."""
+        """Return a paragraph fit to publish; errors as for ``account``."""
         found = self.account(delta, relation)
         public = self.accountant.public_dataset_size
         known = "the number of records, which neighbours share" if public is None else f"the public number {public}"
@@ -353,7 +353,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         )
 
     def _tested(self) -> str:
-        """Describe the tests of the gradients, and what is left to the user."""
+        """Describe the tests of the gradients, and the conditions left to the user."""
         watches = [watch.forward for watch in self._watches]
         models, losses = sum(each.tested for each in watches), sum(each.losses_tested for each in watches)
         if models and losses:
@@ -365,7 +365,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         return f"That the model's output for a record depends on no other record was tested {said}."
 
     def certificate(self, delta: ExactLike, relation: str | Relation | None = None) -> dict[str, object]:
-        """The certificate for ``dpbounds check``, as JSON holds it; errors as for ``account``."""
+        """Return the certificate for ``dpbounds check``, as JSON holds it; errors as for ``account``."""
         return certificates.certificate(self.account(delta, relation))
 
     def ledger(self) -> Ledger:
@@ -466,7 +466,7 @@ def _noise_that_reports(training: Callable[[Fraction], Mechanism], found: Calibr
 
 
 def _root_above(square: Fraction) -> float:
-    """The root of a number, as a double that is not below it."""
+    """Return the root of a number, as a double that is not below it."""
     root = math.sqrt(square)
     while Fraction(root) ** 2 < square:
         root = math.nextafter(root, math.inf)

@@ -74,7 +74,7 @@ class Hook:
 
 
 def _nothing(*_: Any, **__: Any) -> None:
-    """Leave what a hook is given as it is."""
+    """Return the argument of a hook unchanged."""
 
 
 class Inputs:
@@ -84,11 +84,11 @@ class Inputs:
         self._tensors = [(weakref.ref(each), each._version) for each in tensors]
 
     def alive(self) -> bool:
-        """Whether all tensors are still in use."""
+        """Return whether all tensors are still in use."""
         return all(tensor() is not None for tensor, _ in self._tensors)
 
     def same_as(self, other: Inputs) -> bool:
-        """Whether both are the same tensors, unchanged since."""
+        """Return whether both are the same tensors, unchanged since."""
         mine, theirs = ([(tensor(), version) for tensor, version in each._tensors] for each in (self, other))
         pairs = list(zip(mine, theirs, strict=False))
         same = all(a is not None and a is b and v == w for (a, v), (b, w) in pairs)
@@ -123,7 +123,7 @@ class ForwardWatch:
         module.register_forward_hook(Hook(self._ends), with_kwargs=True)
 
     def inputs(self) -> list[Inputs]:
-        """The inputs of the forward passes since the last call."""
+        """Return the inputs of the forward passes since the last call."""
         found, self._inputs = self._inputs, []
         return found
 
@@ -231,7 +231,7 @@ class ForwardWatch:
         self.stop_watching_losses()
 
     def _is_ours(self, values: torch.Tensor) -> bool:
-        """Whether values were computed from the model's outputs of the tested batch."""
+        """Return whether values were computed from the model's outputs of the tested batch."""
         waiting, seen = [values.grad_fn], set()
         while waiting:
             node = waiting.pop()
@@ -267,7 +267,7 @@ def _tensors(values: Any) -> list[torch.Tensor]:
 
 
 def _is_coarse(values: torch.Tensor) -> bool:
-    """Whether values are floating-point numbers of less than single precision."""
+    """Return whether values are floating-point numbers of less than single precision."""
     return values.is_floating_point() and values.element_size() < 4
 
 

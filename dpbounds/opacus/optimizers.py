@@ -93,7 +93,7 @@ class PerLayerOptimizer(_WithGradients, DPPerLayerOptimizer):  # type: ignore[mi
     """Each parameter clipped to a norm of its own; the root of the sum of their squares bounds them together."""
 
     def squared_bound(self) -> Fraction:
-        """The sum of the squares of the parameters' norms."""
+        """Return the sum of the squares of the parameters' norms."""
         return sum_of_squares(self.max_grad_norms)
 
 

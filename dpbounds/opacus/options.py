@@ -44,7 +44,7 @@ def _anything(_: Any) -> None:
 
 
 def _one_of(name: str, allowed: Mapping[Any, str]) -> Callable[[Any], None]:
-    """The values that are allowed (with an empty reason), and why others are not."""
+    """Return the values that are allowed (with an empty reason), and why others are not."""
     good = [value for value, reason in allowed.items() if not reason]
 
     def check(value: Any) -> None:

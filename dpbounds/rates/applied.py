@@ -38,7 +38,7 @@ _NEARLY_ALL = Fraction(9, 10)  # a larger share of the records is not a saving
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The numbers at which a guarantee is wanted, with a budget and limits; and what holds trivially there."""
+    """The numbers at which a guarantee is requested, with a budget and limits; and the trivial bounds there."""
 
     given: Mapping[str, Fraction]
     budget: Budget
@@ -47,7 +47,7 @@ class Request:
 
 
 def best_guarantee(theorem: Theorem, parts: Sequence[Part], request: Request) -> Guarantee:
-    """The statement's best bound that can be evaluated; else its order of growth.
+    """Return the statement's best bound that can be evaluated; else its order of growth.
 
     Raises:
         Missing: Values that it needs were not given.
@@ -82,7 +82,7 @@ def best_guarantee(theorem: Theorem, parts: Sequence[Part], request: Request) ->
 
 
 def _distinct(theorem: Theorem, parts: Sequence[Part], given: Mapping[str, Fraction]) -> Iterator[Part]:
-    """Without bounds that are another one with what is prescribed put in: found once, they are found for all."""
+    """Without bounds that equal another one after substitution of the prescribed values: one is found for all."""
     seen = set()
     for part in parts:
         if not theorem.free or len(parts) == 1:
@@ -103,7 +103,7 @@ def _best(found: Sequence[Guarantee]) -> Guarantee:
 
 
 def _with_enough_steps(theorem: Theorem, part: Bound, own: Request) -> Guarantee:
-    """A bound; where the number of steps is free, with as many as are worth their while.
+    """Return a bound; where the number of steps is free, with as many as are worth their while.
 
     Those are the least of the numbers tried from which on ten times as many gain less than 5 %.
     """
@@ -125,7 +125,7 @@ def _with_enough_steps(theorem: Theorem, part: Bound, own: Request) -> Guarantee
 
 
 def _tried(theorem: Theorem, part: Bound, given: Mapping[str, Fraction], limits: Limits) -> Iterator[Limits]:
-    """The largest numbers of steps and, where the statement counts them, of gradients."""
+    """Yield the largest numbers of steps and, where the statement counts them, of gradients."""
     free = free_symbols(theorem, part, given)
     if sample_rate in free:
         size = given[records.name]
@@ -144,7 +144,7 @@ def _tried(theorem: Theorem, part: Bound, given: Mapping[str, Fraction], limits:
 def _bounded(
     theorem: Theorem, part: Bound, own: Request, most: Limits
 ) -> tuple[Guarantee, Callable[[], Threshold | None]]:
-    """A bound, and how to find from which n on it is meaningful."""
+    """Return a bound, and how to find from which n on it is meaningful."""
     free = free_symbols(theorem, part, own.given)
     open_steps = not free and step_count.name not in own.given and _falls_with_steps(theorem, part, own.given)
     known = {**own.given, **({step_count.name: Fraction(most.steps)} if open_steps and most.steps else {})}
@@ -206,7 +206,7 @@ def _chosen(
 
 
 def _meaning(theorem: Theorem, part: Bound) -> str:
-    """The bound in words that stand alone."""
+    """Return the bound in words that stand alone."""
     meaning = part.meaning if theorem.reaches is None else "the α of the point that is returned"
     first = theorem.bound
     repeated = first is not None and first is not part and meaning.startswith("the same")
@@ -233,7 +233,7 @@ def _common(theorem: Theorem, part: Part, found: Evaluation) -> dict[str, Any]:
 def _refuse_unknown(
     theorem: Theorem, part: Bound, own: Request, known: Mapping[str, Fraction], chosen: Mapping[str, None]
 ) -> None:
-    """Leave out what no budget is tied to, what is given although it is prescribed, and what needs more values."""
+    """Leave out values without a privacy budget, given values that are prescribed, and bounds that need more values."""
     wanted = roots(theorem, part.expression, {**own.given, **chosen}) - set(chosen)
     _refuse_borrowed(wanted)
     if theorem.privacy is None and not wanted & set(BUDGET):
@@ -273,7 +273,7 @@ def _refuse_failing(found: Evaluation) -> None:
 
 
 def _refuse_long(theorem: Theorem, settled: Settled, limits: Limits) -> None:
-    """Leave out what takes more steps than are wanted."""
+    """Leave out bounds that take more steps than wanted."""
     taken = settled.values.get(step_count.name)
     length = counting(theorem, step_count.name)
     if limits.steps is not None and taken is None and length is not None:
@@ -297,7 +297,7 @@ def _refuse_costly(cost: Cost, limits: Limits) -> None:
 
 
 def _ordered(theorem: Theorem, rate: Rate, given: Mapping[str, Fraction], budget: Budget) -> Guarantee:
-    """An order of growth; what print takes as 1 is put back where that is known and the numbers are given."""
+    """An order of growth; units that print takes as 1 are put back if they are known and the numbers are given."""
     known: dict[str, Fraction] = {**given, "rho": gaussian_rho(budget)}
     restored = rate.restored_expression
     formula, hidden = rate.expression, rate.hides
@@ -330,7 +330,7 @@ def _ordered(theorem: Theorem, rate: Rate, given: Mapping[str, Fraction], budget
 
 
 def _passes(theorem: Theorem, settled: Settled, known: Mapping[str, Fraction]) -> Cost:
-    """The work as far as the statement says it: an order of its own, or full batches of a number of steps."""
+    """Return the work as far as the statement says it: an order of its own, or full batches of a number of steps."""
     own = next((part for part in theorem.parts if part.name == "gradient-evaluations"), None)
     if own is not None and all(symbol.name in known for symbol in own.expression.free_symbols):
         return Cost(int(value_of(own.expression, known, digits=DIGITS).exact_upper), None, "up to a constant")

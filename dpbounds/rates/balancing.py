@@ -85,7 +85,7 @@ def _meeting(rising: Monomial, falling: Monomial, parameter: Symbol) -> Choice:
 
 
 def fixed_point(order: Order, unknown: Symbol) -> Order:
-    """The order of the largest x with x <= order(x), where x occurs on the right in powers below 1.
+    """Return the order of the largest x with x <= order(x), where x occurs on the right in powers below 1.
 
     ``x = m x^c`` has the solution m^(1/(1-c)); a maximum of such terms has the largest of the solutions.
 
@@ -119,5 +119,5 @@ def least_over(order: Order, parameter: Symbol, at_least: Order) -> Order:
 
 
 def powers_of(monomial: Monomial, *symbols: Symbol) -> tuple[Fraction, ...]:
-    """The exponents of some quantities, in order."""
+    """Return the exponents of some quantities, in order."""
     return tuple(monomial.exponent(symbol) for symbol in symbols)

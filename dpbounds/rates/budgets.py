@@ -85,7 +85,7 @@ def any_rho(budget: Budget) -> Fraction:
 def _largest(
     excess: Callable[[Fraction], float], low: Fraction, below: float, high: Fraction, above: float
 ) -> Fraction:
-    """The largest ρ to four digits whose excess is at most 0: that of ``low`` is, that of ``high`` is not."""
+    """Return the largest ρ to four digits whose excess is at most 0: that of ``low`` is, that of ``high`` is not."""
     for _ in range(_TRIALS_FOR_RHO):
         if high <= low * (1 + _RESOLUTION):
             break
@@ -116,7 +116,7 @@ def _log(number: Fraction | float) -> float:
 
 
 def tied_rho(theorem: Theorem, values: Callable[[Fraction], Mapping[str, Any]], budget: Budget) -> Tied:
-    """The largest ρ at which the statement's mechanism keeps the budget under its relation.
+    """Return the largest ρ at which the statement's mechanism keeps the budget under its relation.
 
     Args:
         theorem: A statement that promises ρ-zCDP.

@@ -21,7 +21,7 @@ Vector = tuple[int, ...]
 
 
 def primitive(vector: Iterable[Fraction | int]) -> Vector:
-    """The shortest integer vector in the same direction (the zero vector stays).
+    """Return the shortest integer vector in the same direction (the zero vector stays).
 
     >>> primitive((Fraction(1, 2), Fraction(-1, 3)))
     (3, -2)
@@ -34,13 +34,13 @@ def primitive(vector: Iterable[Fraction | int]) -> Vector:
 
 
 def product(left: Sequence[Fraction | int], right: Sequence[Fraction | int]) -> Fraction | int:
-    """The inner product."""
+    """Return the inner product."""
     return sum(a * b for a, b in zip(left, right, strict=True))
 
 
 @cache
 def extreme(vectors: frozenset[Vector]) -> frozenset[Vector]:
-    """The extreme rays of {y: <v, y> >= 0 for all v}; equally, the facets of the cone that the vectors generate.
+    """Return the extreme rays of {y: <v, y> >= 0 for all v}; equally, the facets of the cone that the vectors generate.
 
     Empty if that cone has no interior, or is not pointed.
     """
@@ -60,7 +60,7 @@ def extreme(vectors: frozenset[Vector]) -> frozenset[Vector]:
 
 
 def _spans(vectors: Iterable[Vector]) -> bool:
-    """Whether they span the space; no vector does not."""
+    """Return whether they span the space; no vector does not."""
     rows = list(vectors)
     return bool(rows) and int(fmpz_mat(rows).rank()) == len(rows[0])
 
@@ -79,14 +79,14 @@ class Cone:
 
     @classmethod
     def where(cls, constraints: Iterable[Sequence[Fraction | int]]) -> Cone | None:
-        """All points at which every constraint is >= 0; None if they have no interior."""
+        """Return all points at which every constraint is >= 0; None if they have no interior."""
         wanted = frozenset(vector for one in constraints if any(vector := primitive(one)))
         rays = extreme(wanted)
         return cls(rays, extreme(rays)) if _spans(rays) else None
 
     @classmethod
     def spanned(cls, rays: Iterable[Vector]) -> Cone | None:
-        """The smallest cone that holds the rays; None if it has no interior, or is not pointed."""
+        """Return the smallest cone that holds the rays; None if it has no interior, or is not pointed."""
         facets = extreme(frozenset(rays))
         return cls.where(facets) if _spans(facets) else None
 
@@ -96,7 +96,7 @@ class Cone:
         return tuple(sum(entries) for entries in zip(*self.rays, strict=True))
 
     def contains(self, point: Sequence[Fraction | int]) -> bool:
-        """Whether a point lies in the cone, boundary included."""
+        """Return whether a point lies in the cone, boundary included."""
         return all(product(facet, point) >= 0 for facet in self.facets)
 
     def cut(self, normal: Sequence[Fraction | int]) -> tuple[Cone | None, Cone | None]:

@@ -64,7 +64,7 @@ class Cost:
 
 
 def caveat_of(cost: Cost) -> str:
-    """Describe what is between the bound and a run that reaches it; empty where nothing is."""
+    """Describe the gap between the bound and a run that reaches it; empty if there is none."""
     return "its exponential mechanism may be out of reach" if cost.uncounted else ""
 
 
@@ -85,7 +85,7 @@ def cost_of(
     counted: int | None = None,
     held: int | None = None,
 ) -> Cost:
-    """The cost of a statement's algorithm as prescribed.
+    """Return the cost of a statement's algorithm as prescribed.
 
     Args:
         theorem: The statement.

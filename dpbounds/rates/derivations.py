@@ -1,4 +1,4 @@
-r"""Printed rates, derived again: what is balanced or substituted, and whether the result is what is printed.
+r"""Printed rates, derived again: the terms balanced or substituted, and whether the result is the printed one.
 
 Each derivation starts from sums of monomials that the proofs state before a free parameter is chosen, and ends with the
 order of growth after the best choice. It is compared with the record's own rate (constants put back where the record
@@ -53,7 +53,7 @@ class Derivation:
     constants: tuple[Symbol, ...] = ()
 
     def printed(self) -> Order:
-        """The record's order of growth, with constants where the record has them."""
+        """Return the record's order of growth, with constants where the record has them."""
         part = theorem(self.id).part(self.part)
         assert isinstance(part, Rate)
         restored = part.restored_expression
@@ -66,7 +66,7 @@ class Derivation:
         return self.derive().value.without(left_out), self.printed().without(left_out)
 
     def agrees(self) -> bool:
-        """Whether both are the same order of growth."""
+        """Return whether both are the same order of growth."""
         derived, printed = self.compared()
         return derived.terms == printed.terms
 
@@ -79,7 +79,7 @@ class Derivation:
 
 
 def _noise() -> Order:
-    """√(d ln(1/δ))/(nε): what one full-batch gradient of unit sensitivity costs in norm."""
+    """√(d ln(1/δ))/(nε): the error norm of one private full-batch gradient of unit sensitivity."""
     return Order.of(sqrt(q.d * log(1 / q.delta)) / (q.n * q.epsilon))
 
 
@@ -141,7 +141,7 @@ def _population_second_order() -> Derived:
 
 
 def _population_warm() -> Derived:
-    """The first-order part of the population bound, from a start whose excess population risk is ψ."""
+    """Return the first-order part of the population bound, from a start whose excess population risk is ψ."""
     start = Order.of(q.G * q.D * (q.d / (q.n * q.epsilon) + sqrt(q.d / q.n)))
     cold = Order.of((q.G * q.L * q.initial_gap / q.n) ** Rational(1, 3)).maximum(
         (Order.of(q.G * q.L**3 * q.initial_gap**3) ** _HALF * _noise() ** Fraction(3, 2)) ** Fraction(2, 7)

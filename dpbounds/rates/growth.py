@@ -28,7 +28,7 @@ Prescriptions = Mapping[Symbol, Expr]
 
 
 def growth(expression: Expr, side: Side, prescribed: Prescriptions | None = None) -> Order:
-    """An order of growth that bounds a formula from one side, up to constant factors.
+    """Return an order of growth that bounds a formula from one side, up to constant factors.
 
     Valid for n, d >= 1 and ε <= 1, where δ is so small that it dominates the other factors in a logarithm.
 
@@ -98,7 +98,7 @@ class _Reader:
         return self._with_floors(terms, above)
 
     def _with_floors(self, terms: Iterable[Expr], above: bool) -> Order:
-        """A sum or a maximum; 1 + ⌊x⌋ and max(1, ⌊x⌋) are at least x/2."""
+        """Return a sum or a maximum; 1 + ⌊x⌋ and max(1, ⌊x⌋) are at least x/2."""
         every = [one for one in terms if not one.is_zero]
         lifted = any(one.is_number and one >= 1 for one in every)
         plain = [one.args[0] if lifted and isinstance(one, floor) else one for one in every]
@@ -176,12 +176,12 @@ def _refusal(expression: Expr) -> InvalidValue:
 
 
 def _is_bounded(exponent: Expr) -> bool:
-    """Whether e^x stays between constants for ε <= 1: x is a multiple of ε."""
+    """Return whether e^x stays between constants for ε <= 1: x is a multiple of ε."""
     return bool(exponent.free_symbols <= {epsilon} and (exponent / epsilon).is_number and exponent.is_positive)
 
 
 def _is_count(term: Expr) -> bool:
-    """Whether a term is a positive number times a whole number that grows without end."""
+    """Return whether a term is a positive number times a whole number that grows without end."""
     rest = term.as_coeff_Mul()[1]
     record = by_name().get(getattr(rest, "name", ""))
     return rest in (records, parameters) or bool(isinstance(rest, Symbol) and record and record.domain.whole)

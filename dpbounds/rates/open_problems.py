@@ -37,7 +37,7 @@ class OpenProblem:
 
 
 def open_problems(statements: Sequence[Theorem] | None = None) -> tuple[OpenProblem, ...]:
-    """All of them: gaps first, the largest first.
+    """Return all of them: gaps first, the largest first.
 
     Args:
         statements: The statements to compare; by default the library.
@@ -74,7 +74,7 @@ def _merged(found: Sequence[Regime]) -> Iterator[Regime]:
 
 
 def _largest(regime: Regime, space: Space) -> tuple[Fraction | None, Vector | None]:
-    """The largest power of n that a gap is, and where."""
+    """Return the largest power of n that a gap is, and where."""
     if regime.gap is None:
         return None, None
     form = space.form(regime.gap)
@@ -86,7 +86,7 @@ def _largest(regime: Regime, space: Space) -> tuple[Fraction | None, Vector | No
 
 
 def _holding(known: Promises, regime: Regime, space: Space) -> tuple[str, ...]:
-    """The lower bounds that are as large as the floor."""
+    """Return the lower bounds that are as large as the floor."""
     if regime.floor is None:
         return ()
     point = regime.cone.inside

@@ -48,7 +48,7 @@ class Monomial:
         return cls(tuple(sorted(kept, key=lambda item: item[0].name)))
 
     def exponent(self, symbol: Symbol) -> Fraction:
-        """The power of a symbol, 0 if it does not occur."""
+        """Return the power of a symbol, 0 if it does not occur."""
         return next((power for own, power in self.powers if own == symbol), Fraction(0))
 
     def __mul__(self, other: Monomial) -> Monomial:
@@ -112,7 +112,7 @@ class Order:
 
     @classmethod
     def sum(cls, monomials: Iterable[Monomial], *, logs_hidden: bool = False) -> Order:
-        """A sum of monomials."""
+        """Return a sum of monomials."""
         return _reduced([(one,) for one in monomials], logs_hidden)
 
     @classmethod
@@ -132,11 +132,11 @@ class Order:
         return cls(found.terms, logs_hidden or found.logs_hidden)
 
     def maximum(self, other: Order) -> Order:
-        """The larger of two; up to a factor of 2, their sum."""
+        """Return the larger of two; up to a factor of 2, their sum."""
         return _reduced([*self.terms, *other.terms], self.logs_hidden or other.logs_hidden)
 
     def minimum(self, other: Order) -> Order:
-        """The smaller of two."""
+        """Return the smaller of two."""
         terms = [(*left, *right) for left, right in product(self.terms, other.terms)]
         return _reduced(terms, self.logs_hidden or other.logs_hidden)
 
@@ -234,7 +234,7 @@ def _order(expression: Expr) -> Order:
 
 
 def logarithm(argument: Expr) -> Order:
-    """The logarithm of something that grows: one factor per kind of quantity that occurs in it."""
+    """Return the logarithm of something that grows: one factor per kind of quantity that occurs in it."""
     kinds = {
         LOG_DELTA if symbol == delta else LOG_FAILURE if symbol == failure_probability else LOG
         for symbol in argument.free_symbols

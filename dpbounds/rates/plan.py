@@ -224,7 +224,7 @@ def _refused(
 
 
 def _admitted(values: Mapping[str, ExactLike], candidates: Sequence[Theorem]) -> dict[str, Fraction]:
-    """The numbers under their quantities' own names, checked."""
+    """Return the numbers under their quantities' own names, checked."""
     local: dict[str, Quantity] = {}
     for theorem in candidates:
         local.update((quantity.name, quantity) for quantity in theorem.local)

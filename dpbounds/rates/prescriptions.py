@@ -51,14 +51,14 @@ class Settled:
 
 
 def roots(theorem: Theorem, formula: Expr, given: Mapping[str, Any]) -> set[str]:
-    """The names of what a formula needs in the end, after all that the statement prescribes."""
+    """Return the names that a formula needs in the end, after substitution of all prescriptions of the statement."""
     exact = [part for part in theorem.parts if isinstance(part, Parameter) and not part.is_order]
     prescribed = {part.name: part.expression for part in exact if part.name not in given}
     return sources(formula, prescribed)
 
 
 def sources(formula: Expr, prescribed: Mapping[str, Expr]) -> set[str]:
-    """The names of what a formula needs in the end, where formulas are put in for some names."""
+    """Return the names that a formula needs in the end, where formulas are substituted for some names."""
     seen: set[str] = set()
     pending = [formula]
     while pending:
@@ -83,7 +83,7 @@ def overruled(theorem: Theorem, part: Bound, given: Mapping[str, Any]) -> list[s
 
 
 def settled_at(theorem: Theorem, given: Mapping[str, Fraction], rho: Fraction | None) -> Settled:
-    """Evaluate what a statement prescribes, as far as the values suffice.
+    """Evaluate the prescriptions of a statement, as far as the values suffice.
 
     Counts are rounded up, or down where the record says so; the rest is rounded in its 15th digit, and the bound is
     evaluated for what results.

@@ -1,10 +1,10 @@
-"""The library's orders of growth, as they can be laid side by side: per metric, with what each of them assumes.
+"""The library's orders of growth in comparable form: per metric, with their assumptions.
 
 Orders are those that print states, and those that follow from bounds with constants (``growth``). A statement that
 bounds a stronger quantity bounds a weaker one, too: the α of a second-order stationary point is a bound on the
 gradient's norm. Upper bounds that need a special shape of the risk (PL, quasar-convex, linear models, ...) are left out
 unless that shape is assumed; a lower bound counts where its hard examples belong to the class in question. Conditions
-on n, d and ε are regions, outside of which nothing is promised. Who is left out is listed with the reason, so that
+on n, d and ε are regions, outside of which there is no guarantee. Omitted bounds are listed with the reason, so that
 nothing vanishes silently.
 """
 
@@ -128,7 +128,7 @@ class Promises:
 
     @property
     def advice(self) -> tuple[str, ...]:
-        """Options with which something of what was left out could be compared."""
+        """Options that would make some of the omitted bounds comparable."""
         found = []
         for _, reason in self.left_out:
             if reason.startswith("assumes "):
@@ -147,14 +147,14 @@ class Promises:
 
 @cache
 def shapes() -> dict[str, Assumption]:
-    """The special classes that can be assumed, by name."""
+    """Return the special classes that can be assumed, by name."""
     every = [value for value in vars(known).values() if isinstance(value, Assumption)]
     every += [one for theorem in library() for one in theorem.assumptions]
     return {one.name: one for one in every if is_special(one)}
 
 
 def is_special(assumption: Assumption) -> bool:
-    """Whether an assumption singles out a special class of problems."""
+    """Return whether an assumption singles out a special class of problems."""
     return any(assumption.implies(special) for special in _SPECIAL)
 
 
@@ -167,7 +167,7 @@ def promises(
     values: Mapping[str, Fraction] | None = None,
     statements: Sequence[Theorem] | None = None,
 ) -> Promises:
-    """The orders of growth for a metric.
+    """Return the orders of growth for a metric.
 
     Args:
         metric: The bounded quantity.
@@ -219,7 +219,7 @@ def promises(
 
 
 def compared(known: Promises, space: Space | None = None) -> Regimes:
-    """The regions in which each promise is best; none where there is nothing to compare."""
+    """Return the regions in which each promise is best; none where there is nothing to compare."""
     if not known.uppers:
         return Regimes((), space or standard())
     return regimes(
@@ -236,7 +236,7 @@ class NotComparable(Exception):
 
 
 def _fixed(name: str, value: Fraction, space: Space) -> tuple[Symbol, Fraction]:
-    """A quantity with the value that it is to have everywhere."""
+    """Return a quantity with the value that it is to have everywhere."""
     record = quantity(name)
     if record.symbol in space.axes:
         raise InvalidValue(name, value, f"free, as {record.name} is an axis of the regions")
@@ -246,14 +246,14 @@ def _fixed(name: str, value: Fraction, space: Space) -> tuple[Symbol, Fraction]:
 
 
 def as_metric(name: str | Metric) -> Metric:
-    """The metric of that name, if results about it can be compared; else ``InvalidValue``."""
+    """Return the metric of that name, if results about it can be compared; else ``InvalidValue``."""
     if name not in metrics():
         raise InvalidValue("metric", name, "one of " + ", ".join(metrics()), "about others there is nothing to compare")
     return Metric(name)
 
 
 def as_status(name: str | Status) -> Status:
-    """The status of that name, or ``InvalidValue``."""
+    """Return the status of that name, or ``InvalidValue``."""
     try:
         return Status(name)
     except ValueError:
@@ -261,7 +261,7 @@ def as_status(name: str | Status) -> Status:
 
 
 def as_shape(name: str) -> Assumption:
-    """The special class of problems of that name, or ``InvalidValue``."""
+    """Return the special class of problems of that name, or ``InvalidValue``."""
     if not isinstance(name, str) or name not in shapes():
         raise InvalidValue("assuming", name, "one of " + ", ".join(sorted(shapes())))
     return shapes()[name]
@@ -269,7 +269,7 @@ def as_shape(name: str) -> Assumption:
 
 @cache
 def metrics() -> tuple[str, ...]:
-    """The metrics about which the library has upper bounds that can be compared."""
+    """Return the metrics about which the library has upper bounds that can be compared."""
     claimed = {one for theorem in library() for one in GOALS if claims_of(theorem, one)}
     return tuple(sorted(map(str, claimed)))
 
@@ -278,7 +278,7 @@ def metrics() -> tuple[str, ...]:
 
 
 def claims_of(theorem: Theorem, metric: Metric) -> tuple[tuple[Part, Side], ...]:
-    """The parts that bound a metric, the statement's own or a weaker one, and on which side.
+    """Return the parts that bound a metric, the statement's own or a weaker one, and on which side.
 
     Of orders the main one, and those that declare a side of their own; of bounds with constants those on what the
     algorithm returns, and all lower bounds that are measured as the metric is. None of a table: it quotes others.
@@ -307,7 +307,7 @@ def claims_of(theorem: Theorem, metric: Metric) -> tuple[tuple[Part, Side], ...]
 
 
 def quotes(theorem: Theorem) -> bool:
-    """Whether a statement is a table or a figure: they repeat other statements."""
+    """Return whether a statement is a table or a figure: they repeat other statements."""
     return theorem.id.split("/")[-1].startswith(("table-", "figure-"))
 
 
@@ -322,7 +322,7 @@ def _counted(theorem: Theorem, statements: Sequence[Theorem]) -> str:
 
 
 def measures(part: Part, metric: Metric) -> bool:
-    """Whether a part is measured as the metric is."""
+    """Return whether a part is measured as the metric is."""
     unit = (part.unit.loss, part.unit.length)  # a bound at a fixed δ scales otherwise with the samples
     if metric in GRADIENTS:
         return unit == (1, -1)
@@ -330,7 +330,7 @@ def measures(part: Part, metric: Metric) -> bool:
 
 
 def is_of(part: Part, metric: Metric) -> bool:
-    """Whether a part is about the metric itself: a rate of which print takes a unit as 1 is, as far as can be seen."""
+    """Whether a part is about the metric itself: a printed rate that takes a unit as 1 is, as far as can be seen."""
     return (isinstance(part, Rate) and bool(part.hides)) or measures(part, metric)
 
 
@@ -355,7 +355,7 @@ def elsewhere(theorem: Theorem, part: Part, side: Side, given: tuple[Assumption,
 
 
 def obstacle(theorem: Theorem, part: Part, side: Side, accepted: set[Status]) -> str:
-    """Why a part counts for nothing, whatever the problems: its standing, or what it bounds; empty if it counts."""
+    """Why a part counts for nothing, for any problems: its standing, or the quantity it bounds; empty if it counts."""
     if standing(theorem, part) not in accepted:
         return standing_in_words(theorem, part)
     if isinstance(part, Bound) and side is Side.UPPER:
@@ -367,17 +367,17 @@ def obstacle(theorem: Theorem, part: Part, side: Side, accepted: set[Status]) ->
 
 
 def needs_another(theorem: Theorem, part: Part) -> bool:
-    """Whether a part takes for granted what another private step has to reach first."""
+    """Return whether a part assumes a result that another private step has to reach first."""
     return not _needs(theorem, part).isdisjoint(FROM_ELSEWHERE)
 
 
 def _needs(theorem: Theorem, part: Part) -> set[str]:
-    """The names of what a part needs after all that is prescribed."""
+    """Return the names that a part needs after substitution of all prescriptions."""
     return sources(part.expression, {symbol.name: formula for symbol, formula in prescriptions(theorem).items()})
 
 
 def prescriptions(theorem: Theorem) -> Prescriptions:
-    """The formulas of what a statement prescribes with constants, rounded as it says, by the quantity's symbol."""
+    """Return the formulas that a statement prescribes with constants, rounded as it says, by the quantity's symbol."""
     own = {one.name: one for one in theorem.local}
     found = {}
     for part in theorem.parts:
@@ -395,7 +395,7 @@ def prescriptions(theorem: Theorem) -> Prescriptions:
 
 
 def order_of(rate: Rate, values: Mapping[Symbol, Fraction] | None = None) -> Order:
-    """A rate as an order of growth in n, d, ε and logarithms; what print hides is 1; ``values`` are put in."""
+    """A rate as an order of growth in n, d, ε and logarithms, with ``values`` put in; hidden quantities are 1."""
     expression = rate.expression.subs(
         {symbol: Rational(value.numerator, value.denominator) for symbol, value in (values or {}).items()}
     )
@@ -412,7 +412,7 @@ def order_in(
     *,
     at_face_value: bool = False,
 ) -> Restricted:
-    """A part's order in a space, and where it holds; at face value, what print hides is 1 even where it is an axis.
+    """Return a part's order in a space, and where it holds; at face value, hidden quantities are 1, even axes.
 
     Raises:
         InvalidValue: Its formula, or a condition, has no order of growth.
@@ -487,7 +487,7 @@ def _where(condition: Boolean | bool, space: Space, prescribed: Prescriptions) -
 
 
 def is_pure(theorem: Theorem, part: Part, side: Side) -> bool:
-    """Whether a part is reached with ε-DP alone; for a lower bound, whether it binds ε-DP algorithms only."""
+    """Return whether a part is reached with ε-DP alone; for a lower bound, whether it binds ε-DP algorithms only."""
     promised = theorem.privacy is not None and theorem.privacy.claim is Claim.PURE
     return part.under is Claim.PURE or (promised and side is Side.UPPER)
 

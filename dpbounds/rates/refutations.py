@@ -72,7 +72,7 @@ class Claimed:
         return tuple(one for one in self.theorem.assumptions_of(self.part) if is_special(one))
 
     def within(self, other: Claimed) -> bool:
-        """Whether each problem that it is about is one that the other is about, too."""
+        """Return whether each problem that it is about is one that the other is about, too."""
         return follow(self.special, other.special)
 
 
@@ -131,7 +131,7 @@ def refutations(
 
 
 def _binds(lower: Claimed, upper: Claimed) -> bool:
-    """Whether the lower bound's hard examples are problems for which the upper bound is claimed."""
+    """Return whether the lower bound's hard examples are problems for which the upper bound is claimed."""
     if is_pure(lower.theorem, lower.part, Side.LOWER) and not is_pure(upper.theorem, upper.part, Side.UPPER):
         return False
     return lower.within(upper)
@@ -178,7 +178,7 @@ def _exponents(*claims: Claimed) -> Iterator[Mapping[object, Fraction]]:
 def _orders(
     first: Claimed, second: Claimed, space: Space, fixed: Mapping[object, Fraction]
 ) -> tuple[Restricted, Restricted] | None:
-    """Both orders, capped by what is trivial; None where one of them has none."""
+    """Return both orders, capped by the trivial bound; None where one of them has none."""
     try:
         one, other = (
             order_in(each.theorem, each.part, each.side, space, fixed, at_face_value=each.side is Side.LOWER)
@@ -190,7 +190,7 @@ def _orders(
 
 
 def _translated(order: Restricted, lower: Claimed, upper: Claimed) -> Restricted | None:
-    """An upper bound at the lower bound's problems: losses that are G-Lipschitz in l1 are G√d-Lipschitz in l2.
+    """Return an upper bound at the lower bound's problems: losses that are G-Lipschitz in l1 are G√d-Lipschitz in l2.
 
     None where print hides G, so that the factor cannot be put in.
     """
@@ -208,7 +208,7 @@ def _in_other_norm(assumptions: Sequence[Assumption]) -> bool:
 
 
 def _implied(doubted: Claimed, proven: Claimed) -> Iterator[Refutation]:
-    """Whether what is marked as refuted or disputed follows, in its order, from what is proven."""
+    """Whether a bound marked as refuted or disputed follows, in its order, from proven ones."""
     if doubted.side is not proven.side:
         return
     weaker, stronger = (proven, doubted) if doubted.side is Side.UPPER else (doubted, proven)
@@ -240,7 +240,7 @@ def _implied(doubted: Claimed, proven: Claimed) -> Iterator[Refutation]:
 
 
 def _above_with_constants(lower: Claimed, upper: Claimed, seed: int) -> Iterator[Refutation]:
-    """A point within the conditions of both at which the lower bound is proven to be above the upper one."""
+    """Yield a point within the conditions of both at which the lower bound is proven to be above the upper one."""
     draw = random.Random(f"{lower.name} {upper.name} {seed}")  # noqa: S311 (no secret: the same on every machine)
     tested = 0
     for _ in range(_ATTEMPTS):

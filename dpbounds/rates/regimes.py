@@ -37,18 +37,18 @@ class Restricted:
 
     @classmethod
     def of(cls, order: Order | Restricted) -> Restricted:
-        """An order that holds everywhere, unless it is restricted already."""
+        """Return an order that holds everywhere, unless it is restricted already."""
         return order if isinstance(order, Restricted) else cls(order)
 
     def pieces(self, space: Space) -> tuple[Piece, ...]:
-        """Cones on each of which the order is one monomial; together they fill the region."""
+        """Cones, with one monomial as the order on each; together they fill the region."""
         return tuple(
             piece for cone in self.region or (space.whole,) for piece in linear_pieces(self.order, space, cone)
         )
 
 
 def linear_pieces(order: Order, space: Space, within: Cone | None = None) -> tuple[Piece, ...]:
-    """Cones on each of which the order is one monomial; together they fill the space."""
+    """Cones, with one monomial as the order on each; together they fill the space."""
     start = within or space.whole
     pieces: list[Piece] | None = None
     for term in order.terms:
@@ -61,7 +61,7 @@ def linear_pieces(order: Order, space: Space, within: Cone | None = None) -> tup
 
 
 def _better(left: Iterable[Piece], right: Sequence[Piece], space: Space, sign: int) -> Iterator[Piece]:
-    """The larger (sign 1) or the smaller (-1) of two piecewise functions."""
+    """Yield the larger (sign 1) or the smaller (-1) of two piecewise functions."""
     for one in left:
         for other in right:
             common = one.cone.meet(other.cone)
@@ -102,7 +102,7 @@ class Comparison:
         return {sign for sign, cones in regions.items() if any(cone.contains(point) for cone in cones)}
 
     def crossovers(self) -> tuple[str, ...]:
-        """The boundaries between smaller and larger, as equations in n, d, ε, ..."""
+        """Return the boundaries between smaller and larger, as equations in n, d, ε, ..."""
         return _edges(product(self.smaller, self.larger), self.space)
 
     def __str__(self) -> str:
@@ -231,7 +231,7 @@ def _verdict(gap: Monomial | None) -> Verdict:
 
 
 def verdict_in_words(gap: Monomial | None) -> str:
-    """A verdict in words, with the factor of a gap."""
+    """Return a verdict in words, with the factor of a gap."""
     match _verdict(gap), gap:
         case Verdict.GAP, Monomial() as factor:
             return f"gap: {in_letters(factor)} above the best lower bound"
@@ -278,7 +278,7 @@ def regimes(
     pure: Collection[str] = (),
     pure_lowers: Mapping[str, Order | Restricted] | None = None,
 ) -> Regimes:
-    """The regions in which each of several upper bounds is best.
+    """Return the regions in which each of several upper bounds is best.
 
     Args:
         uppers: Upper bounds by name. The bound 1, which needs no theorem, is added as "trivial".
@@ -366,7 +366,7 @@ def _with_result(cells: Iterable[_Cell], name: str, order: Restricted, space: Sp
 
 
 def _largest(lowers: Mapping[str, Order | Restricted], space: Space) -> list[Piece]:
-    """The largest of several lower bounds, where there is one."""
+    """Return the largest of several lower bounds, where there is one."""
     pieces: list[Piece] = []
     for order in lowers.values():
         mine = list(Restricted.of(order).pieces(space))
@@ -381,7 +381,7 @@ def _uncovered(pieces: Iterable[Piece], others: Sequence[Piece]) -> list[Piece]:
 
 
 def _cut(cone: Cone, floors: Sequence[Piece]) -> Iterator[tuple[Cone, Monomial | None]]:
-    """A region along the lower bounds that hold in it, and what of it has none."""
+    """Yield a region divided by the lower bounds that hold in it, and the part of it without any."""
     for piece in floors:
         common = cone.meet(piece.cone)
         if common is not None:

@@ -121,7 +121,7 @@ def tuned_within(theorem: Theorem, part: Bound, values: Mapping[str, Fraction], 
 
 
 def counting(theorem: Theorem, name: str) -> Bound | None:
-    """A bound on the number of "steps", where that is not chosen, of "gradients", or of numbers in "memory"."""
+    """Return a bound on the number of "steps", where that is not chosen, of "gradients", or of numbers in "memory"."""
     return next((one for one in theorem.parts if isinstance(one, Bound) and one.name == name), None)
 
 

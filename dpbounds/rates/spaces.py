@@ -43,7 +43,7 @@ class Space:
     tied: tuple[tuple[Symbol, Monomial], ...] = ()
 
     def form(self, monomial: Monomial) -> Form:
-        """The linear form that the logarithm of a monomial is; logarithms and constants count as 1.
+        """Return the linear form that the logarithm of a monomial is; logarithms and constants count as 1.
 
         Raises:
             InvalidValue: A power of δ outside a logarithm: no growth of δ is assumed here.
@@ -57,7 +57,7 @@ class Space:
         return tuple(whole.exponent(axis) for axis in self.axes)
 
     def value(self, order: Order, point: Sequence[Fraction | int]) -> Fraction:
-        """The logarithm of an order at a point: a maximum of minima of linear forms."""
+        """Return the logarithm of an order at a point: a maximum of minima of linear forms."""
         return max(
             min(sum((a * b for a, b in zip(self.form(one), point, strict=True)), Fraction(0)) for one in term)
             for term in order.terms
@@ -117,7 +117,7 @@ _LETTERS = {record.name: letter(record.latex) for record in QUANTITIES} | {
 
 
 def in_letters(monomial: Monomial) -> str:
-    """A monomial in the papers' letters, in one line.
+    """Return a monomial in the papers' letters, in one line.
 
     >>> in_letters(Monomial.of({dimension: Fraction(1, 2), dataset_size: -1, epsilon: -1}))
     '√d/(n ε)'
@@ -140,7 +140,7 @@ def _factor(symbol: Symbol, power: Fraction) -> str:
 
 
 def _space(axes: Sequence[Symbol], *at_least_one: Mapping[Symbol, int], tied_epsilon: Monomial | None = None) -> Space:
-    """A space in which ρ follows from ε, and ε may be tied, too.
+    """Return a space in which ρ follows from ε, and ε may be tied, too.
 
     ρ = ε²/log(1/δ), up to a constant, is what (ε, δ)-DP with ε <= log(1/δ) asks of zCDP (Bun & Steinke 2016).
     """
@@ -152,7 +152,7 @@ def _space(axes: Sequence[Symbol], *at_least_one: Mapping[Symbol, int], tied_eps
 
 @cache
 def standard() -> Space:
-    """The space of n, d and ε: n and d at least 1, ε at most 1."""
+    """Return the space of n, d and ε: n and d at least 1, ε at most 1."""
     return _space((dataset_size, dimension, epsilon), {dataset_size: 1}, {dimension: 1}, {epsilon: -1})
 
 
@@ -164,7 +164,7 @@ def with_delta() -> Space:
 
 
 def at_epsilon(power: Fraction | int) -> Space:
-    """The plane of n and d, with ε = d^(-power).
+    """Return the plane of n and d, with ε = d^(-power).
 
     >>> at_epsilon(0).axes
     (dataset_size, dimension)
@@ -177,13 +177,13 @@ def at_epsilon(power: Fraction | int) -> Space:
 
 @cache
 def with_rank() -> Space:
-    """The space of n, d, ε and the rank of the features, which is at most n and at most d."""
+    """Return the space of n, d, ε and the rank of the features, which is at most n and at most d."""
     least = ({epsilon: -1}, {rank: 1}, {dataset_size: 1, rank: -1}, {dimension: 1, rank: -1})
     return _space((dataset_size, dimension, epsilon, rank), *least)
 
 
 @cache
 def with_width() -> Space:
-    """The space of n, d, ε and the Gaussian width of a set of unit radius: between 1 and √d, up to constants."""
+    """Return the space of n, d, ε and the Gaussian width of a set of unit radius: between 1 and √d, up to constants."""
     least = ({dataset_size: 1}, {epsilon: -1}, {gaussian_width: 1}, {dimension: 1, gaussian_width: -2})
     return _space((dataset_size, dimension, epsilon, gaussian_width), *least)

@@ -82,7 +82,7 @@ def threshold(
 
 
 def _declared(theorem: Theorem, part: Bound) -> bool:
-    """Whether nothing else than the known dependence on n enters: no parameter, and no condition."""
+    """Return whether nothing else than the known dependence on n enters: no parameter, and no condition."""
     touched = any(records in one.symbols for one in (*theorem.conditions, *part.conditions))
     prescribed = {one.name for one in theorem.parts if isinstance(one, Parameter)}
     indirect = any(symbol.name in prescribed for symbol in part.expression.free_symbols)
@@ -90,5 +90,5 @@ def _declared(theorem: Theorem, part: Bound) -> bool:
 
 
 def below(value: Enclosure, trivial: tuple[Trivial, ...]) -> bool:
-    """Whether a bound is below all that holds trivially."""
+    """Return whether a bound is below all that holds trivially."""
     return all(value.less_than(one.value) is True for one in trivial)

@@ -77,7 +77,7 @@ def no_floor(theorem: Theorem, part: Part, given: Mapping[str, Fraction]) -> str
 
 
 def floor_of(theorem: Theorem, part: Part, given: Mapping[str, Fraction]) -> tuple[str, Enclosure, bool] | None:
-    """A lower bound's value, where the numbers given suffice and its conditions hold."""
+    """Return a lower bound's value, where the numbers given suffice and its conditions hold."""
     restored = part.restored_expression
     known = {name: value for name, value in given.items() if name in by_name()}
     if any(symbol.name not in known for symbol in (part.expression if restored is None else restored).free_symbols):

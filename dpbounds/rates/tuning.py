@@ -67,12 +67,12 @@ class Axis:
         return self.most > 0
 
     def presses(self, coordinate: float) -> bool:
-        """Whether the best may lie beyond an end: the coordinate is near one that is open, or further out."""
+        """Return whether the best may lie beyond an end: the coordinate is near one that is open, or further out."""
         below, above = coordinate < self.low + _NEAR_AN_END, coordinate > self.high - _NEAR_AN_END
         return (self.below and below) or (self.above and above)
 
     def around(self, coordinate: float) -> Axis:
-        """The axis with the coordinate in its middle, as far as its ends are open."""
+        """Return the axis with the coordinate in its middle, as far as its ends are open."""
         low = max(-_FARTHEST, coordinate - _WIDE) if self.below else self.low
         high = min(_FARTHEST, coordinate + _WIDE) if self.above else self.high
         return replace(self, low=low, high=max(high, low + _WIDE))
@@ -96,11 +96,11 @@ class Search:
         return self.of_values(np.array([axis.value(each) for axis, each in zip(self.axes, points.T, strict=True)]))
 
     def presses(self, point: _Array) -> bool:
-        """Whether the best value may lie beyond the searched range."""
+        """Return whether the best value may lie beyond the searched range."""
         return any(axis.presses(float(each)) for axis, each in zip(self.axes, point, strict=True))
 
     def around(self, point: _Array) -> Search:
-        """The search with a point in its middle."""
+        """Return the search with a point in its middle."""
         return replace(self, axes=tuple(axis.around(float(each)) for axis, each in zip(self.axes, point, strict=True)))
 
 
@@ -183,7 +183,7 @@ def search(
 
 
 def tuned(where: Search, near: Sequence[float] | None = None) -> Tuned | None:
-    """The parameters at which the goal is least, as far as the search finds them; None where none satisfies all.
+    """Return the parameters at which the goal is least, as far as the search finds them; None where none satisfies all.
 
     Args:
         where: The searched ranges.
@@ -212,7 +212,7 @@ def tuned(where: Search, near: Sequence[float] | None = None) -> Tuned | None:
 
 
 def likely_rho(guess: Expr, values: Mapping[str, Fraction]) -> float:
-    """The ρ of ``Privacy.guess``, in floating point."""
+    """Return the ρ of ``Privacy.guess``, in floating point."""
     arguments = sorted(guess.free_symbols, key=str)
     found: float = lambdify(arguments, guess, modules="math")(*(float(values[one.name]) for one in arguments))
     return found
@@ -222,7 +222,7 @@ def likely_rho(guess: Expr, values: Mapping[str, Fraction]) -> float:
 
 
 def _scattered(where: Search) -> _Array:
-    """The best of random points, those first that satisfy all; the same ones each time."""
+    """Return the best of random points, those first that satisfy all; the same ones each time."""
     low, high = (np.array([getattr(axis, end) for axis in where.axes]) for end in ("low", "high"))
     whole = [axis.whole for axis in where.axes]
     few = len(low) <= _FEW_AXES
@@ -239,13 +239,13 @@ def _scattered(where: Search) -> _Array:
 
 
 def _least(where: Search, starts: _Array) -> _Array | None:
-    """The best local minimum from several starts; None where each of them violates a condition."""
+    """Return the best local minimum from several starts; None where each of them violates a condition."""
     found = [one for start in starts if (one := _descend(where, start, ())) is not None]
     return min(found, key=lambda one: _size(where, one), default=None)
 
 
 def _followed(where: Search, best: _Array) -> tuple[Search, _Array]:
-    """Search anew around a minimum that lies near an end of what is searched, as long as that gains."""
+    """Search anew around a minimum near an end of the search interval, as long as that gains."""
     while where.presses(best):
         wider = where.around(best)
         further = _least(wider, np.vstack([best, _scattered(wider)]))
@@ -256,7 +256,7 @@ def _followed(where: Search, best: _Array) -> tuple[Search, _Array]:
 
 
 def _descend(where: Search, start: _Array, kept: tuple[int, ...]) -> _Array | None:
-    """A local minimum, with some coordinates kept; None where a condition is violated."""
+    """Return a local minimum, with some coordinates kept; None where a condition is violated."""
     from scipy.optimize import minimize
 
     moved = [i for i in range(len(start)) if i not in kept]
@@ -312,7 +312,7 @@ def _size(where: Search, point: _Array) -> float:
 
 
 def _neighbours(axis: Axis, coordinate: float) -> tuple[int, ...]:
-    """The whole numbers around a value."""
+    """Return the whole numbers around a value."""
     value = math.exp(coordinate)
     ends = {max(1, math.floor(value * (1 + 1e-9))), math.ceil(value * (1 - 1e-9))}
     return tuple(sorted({min(end, axis.most) for end in ends}))
@@ -392,7 +392,7 @@ def _compiled(
     free: tuple[Symbol, ...],
     fixed: frozenset[str],
 ) -> tuple[tuple[str, ...], Callable[..., list[Any]], int]:
-    """The names of its arguments, the function for NumPy, and the number of conditions that depend on what is free."""
+    """Return the names of its arguments, the function for NumPy, and the number of conditions on free parameters."""
     guess = theorem.privacy.guess if theorem.privacy is not None else None
     likely = {} if guess is None else {rho: guess}
     own = {symbol: _uncompared(formula) for symbol, formula in {**prescriptions(theorem), **likely}.items()}
@@ -429,14 +429,14 @@ def _uncompared(formula: Expr) -> Expr:
 
 
 def _inlined(formula: Expr, prescribed: Prescriptions) -> Expr:
-    """The formula with what is prescribed put in."""
+    """Return the formula with the prescriptions put in."""
     while inner := {symbol: prescribed[symbol] for symbol in formula.free_symbols if symbol in prescribed}:
         formula = formula.xreplace(inner)
     return formula
 
 
 def _smooth(formula: Expr, free: tuple[Symbol, ...]) -> Expr:
-    """Without the jumps of what is rounded, over which a search cannot see; never less where more costs more."""
+    """Without the jumps of rounding, which a search cannot see across; never less where more costs more."""
 
     def moves(node: Any) -> bool:
         return isinstance(node, floor | ceiling) and bool(node.free_symbols & set(free))
@@ -445,7 +445,7 @@ def _smooth(formula: Expr, free: tuple[Symbol, ...]) -> Expr:
 
 
 def _sides(condition: Boolean | bool) -> Iterator[tuple[Expr, Expr]]:
-    """Pairs of which the first must not be above the second."""
+    """Pairs whose first must not be above the second."""
     match condition:
         case And():
             for one in condition.args:

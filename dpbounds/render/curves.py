@@ -80,7 +80,7 @@ def draw(title: str, panels: Sequence[Panel], caption: str = "") -> Figure:
 
 
 def _written(size: float) -> str:
-    """A number of records, its thousands apart."""
+    """Return a number of records, its thousands apart."""
     return f"{size:,.0f}".replace(",", "\u202f") if size == int(size) else f"{size:.4g}"
 
 

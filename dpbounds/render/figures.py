@@ -62,7 +62,7 @@ def _regimes(metric: str, statuses: tuple[str, ...] | None = None) -> Figure:
 
 
 def _cited(one: Entry) -> str:
-    """A statement as a text cites it; those of this library by their ids."""
+    """Return a statement as a text cites it; those of this library by their ids."""
     if one.paper == "dpbounds":
         return one.id
     by = who(one.paper).replace(r"\&", "&").replace("\\ ", " ")
@@ -87,7 +87,7 @@ def ball_noise() -> Figure:
 
 
 def privacy_curves() -> Figure:
-    """δ against ε of training runs: proven, next to what Rényi divergences and the zCDP conversion prove."""
+    """δ against ε of training runs: proven, next to the bounds by Rényi divergences and the zCDP conversion."""
     import dpbounds as dp
 
     training = dp.PoissonSampled(dp.Gaussian("1"), "0.01") ** 1000

@@ -8,7 +8,7 @@ from dpbounds.render.tables import FORMATS, Table, as_csv, as_html, as_markdown
 
 
 def rendered(table: Table, form: str) -> str:
-    """A table in a form.
+    """Return a table in a form.
 
     Raises:
         InvalidValue: There is no such form.

@@ -64,7 +64,7 @@ class _Sheet:
 
 
 def _chosen(table: Table) -> Table:
-    """The columns that LaTeX shows, without empty ones; groups together, within them by year, one's own last."""
+    """Return the columns that LaTeX shows, without empty ones; groups together, within them by year, one's own last."""
     names = table.in_print or table.columns
     places = [table.columns.index(name) for name in names]
     if not table.chosen:
@@ -153,7 +153,7 @@ def _in_words(column: str) -> str:
 
 
 def _marks(every: Sequence[tuple[str, ...]]) -> tuple[list[str], dict[str, str]]:
-    """The assumptions of all rows, and short marks for the others, in the order in which they come up."""
+    """Return the assumptions of all rows, and short marks for the others, in the order in which they come up."""
     names = list(dict.fromkeys(name for one in every for name in one))
     shared = [name for name in names if all(name in one for one in every)] if len(every) > 1 else []
     marks: dict[str, str] = {}
@@ -248,7 +248,7 @@ def _breakable(formula: str, *, within_brackets: bool = False) -> str:
 
 
 def _longest(cell: str) -> float:
-    """The width of the longest piece that TeX does not break."""
+    """Return the width of the longest piece that TeX does not break."""
     return max(map(_width, _pieces(cell)))
 
 
@@ -265,7 +265,7 @@ def _key(paper: str) -> str:
 
 
 def who(paper: str) -> str:
-    r"""The authors and the year, as in a text.
+    r"""Return the authors and the year, as in a text.
 
     >>> who("wang-xu-2019"), who("lowy-ullman-wright-2024")
     ('Wang \\& Xu 2019', 'Lowy et al.\\ 2024')
@@ -417,7 +417,7 @@ _CITATION = re.compile(r"\\dpboundscite\{((?:[^{}]|\{[^{}]*\})*)\}\{[^{}]*\}")
 
 
 def _pieces(cell: str) -> list[str]:
-    """A cell's pieces between which TeX may break a line: at spaces of text, after signs of a formula."""
+    """Return a cell's pieces between which TeX may break a line: at spaces of text, after signs of a formula."""
     shown = _CITATION.sub(r"\1~[00]", cell).replace(r"\ ", " ")
     pieces, maths, start = [], False, 0
     for place, depth in enumerate(_depths(shown)):

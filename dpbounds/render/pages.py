@@ -15,13 +15,13 @@ _MADE = "<!-- made by `dpbounds table all`; do not edit -->"
 
 
 def names() -> tuple[str, ...]:
-    """The names of all pages."""
+    """Return the names of all pages."""
     papers = {entry.paper.split("/")[0] for entry in listing()}
     return (*(paper for paper in PAPERS if paper in papers), ERRATA)
 
 
 def page(name: str) -> str:
-    """A page in Markdown.
+    """Return a page in Markdown.
 
     Raises:
         InvalidValue: There is no page of that name.

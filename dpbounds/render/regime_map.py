@@ -78,7 +78,7 @@ def _label(names: Sequence[str]) -> str:
 
 
 def _mathematics(letters: str) -> str:
-    r"""A value as matplotlib sets it.
+    r"""Return a value as matplotlib sets it.
 
     >>> _mathematics("d^(1/3)/(n √ε)")
     '$d^{1/3}/(n \\, \\sqrt{\\varepsilon})$'

@@ -101,7 +101,7 @@ def page(report: Report) -> str:
 
 
 def sections(html: str) -> dict[str, str]:
-    """The sections of a page of this module by their questions, without pictures."""
+    """Return the sections of a page of this module by their questions, without pictures."""
     without = re.sub(r"<figure.*?</figure>", "", html, flags=re.DOTALL)
     found = re.findall(r"<section>\n<h2>(.*?)</h2>\n(.*?)</section>", without, flags=re.DOTALL)
     return {unescape(question): body for question, body in found}

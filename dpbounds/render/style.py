@@ -62,7 +62,7 @@ _ENDINGS = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"Creati
 def canvas(
     width: float, height: float, columns: int = 1, *, title: str = "", caption: str = "", share_y: bool = False
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with axes side by side.
+    """Return a figure with axes side by side.
 
     Args:
         width: In inches.
@@ -130,7 +130,7 @@ def plain_decades(axis: Axis) -> None:
 
 
 def drawn(figure: Figure, ending: str) -> bytes:
-    """The file with this ending (.png, .svg or .pdf); undated, so that the same picture is the same file."""
+    """Return the file with this ending (.png, .svg or .pdf); undated, so that the same picture is the same file."""
     from matplotlib import rc_context
 
     told = str(figure.get_label())

@@ -276,7 +276,7 @@ def _markdown_cell(cell: TableCell) -> str:
 
 
 def _words(cell: str | Conditions | Assumed | Standing | Missing) -> str:
-    """A cell without formulas in two dimensions, as text."""
+    """Return a cell without formulas in two dimensions, as text."""
     match cell:
         case Conditions(formulas=formulas):
             return "; ".join(one.plain() for one in formulas)

@@ -35,11 +35,11 @@ class Assumption:
     asks: str | None = None
 
     def implies(self, other: Assumption) -> bool:
-        """Whether the other one follows from this one, by the arrows written down here."""
+        """Return whether the other one follows from this one, by the arrows written down here."""
         return self is other or any(weaker.implies(other) for weaker in self.stronger_than)
 
     def holds_for(self, witness: Witness) -> bool:
-        """Whether it is proven of a concrete problem."""
+        """Return whether it is proven of a concrete problem."""
         found = None if self.asks is None else getattr(witness, self.asks)
         return bool(found()) if callable(found) else found is not None
 
@@ -48,7 +48,7 @@ class Assumption:
 
 
 def follow(given: tuple[Assumption, ...], wanted: tuple[Assumption, ...]) -> bool:
-    """Whether each wanted assumption is implied by one of those given."""
+    """Return whether each wanted assumption is implied by one of those given."""
     return all(any(one.implies(other) for one in given) for other in wanted)
 
 
@@ -220,7 +220,7 @@ def _by_name() -> Mapping[str, Assumption]:
 
 
 def named(name: str) -> Assumption:
-    """The assumption of this file that has that name.
+    """Return the assumption of this file that has that name.
 
     Raises:
         InvalidValue: There is none; the message names similar ones.

@@ -98,7 +98,7 @@ def _agree(left: Expr, right: Expr, theorem: Theorem) -> bool:
 def _is_monotone_at(
     point: Mapping[str, Fraction], here: Enclosure | None, theorem: Theorem, part: Part, symbol: Symbol, sign: int
 ) -> bool:
-    """Whether the value, ``here`` at the point, does not move the wrong way where one quantity is larger."""
+    """Return whether the value, ``here`` at the point, does not move the wrong way where one quantity is larger."""
     conditions = conditions_of(theorem, part)
     value, domain = Fraction(point[symbol.name]), domain_in(theorem, symbol)
     for further in (value * Fraction(3, 2), value * 4):

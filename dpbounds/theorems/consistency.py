@@ -71,7 +71,7 @@ def satisfies(witness: Witness, assumed: Assumed) -> bool:
 
 @cache
 def witness_of(assumed: Assumed) -> Witness | None:
-    """A problem of the library that satisfies all of them, if one is known."""
+    """Return a problem of the library that satisfies all of them, if one is known."""
     from dpbounds.theorems.witnesses import WITNESSES
 
     return next((one for one in WITNESSES if satisfies(one, assumed)), None)
@@ -118,7 +118,7 @@ class KnownRelation:
 
 @cache
 def limits() -> tuple[KnownRelation, ...]:
-    """All relations between constants that are known here."""
+    """Return all relations between constants that are known here."""
     from sympy import pi, sqrt
 
     from dpbounds.expressions import symbols as s
@@ -178,7 +178,7 @@ def limits() -> tuple[KnownRelation, ...]:
 
 @cache
 def limits_for(assumed: Assumed) -> tuple[KnownRelation, ...]:
-    """The relations that hold under these assumptions."""
+    """Return the relations that hold under these assumptions."""
     regularised = known.CONVEX_REGULARISER in assumed or (
         known.ALL_OF_SPACE in assumed and known.UNCONSTRAINED not in assumed
     )

@@ -173,7 +173,7 @@ def _does_not_apply(theorem: Theorem, condition: Condition, values: Mapping[str,
 
 
 def admitted(theorem: Theorem, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values under their quantities' own names.
+    """Return the values under their quantities' own names.
 
     Raises:
         InvalidValue: A name is neither in the symbol table nor local to the statement, is given twice, or its value is
@@ -197,7 +197,7 @@ def admitted(theorem: Theorem, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_missing(theorem: Theorem, part: Part, known: Mapping[str, Any]) -> None:
-    """Say all that is missing at once, with what each is."""
+    """List all missing values at once, each with its meaning."""
     missing = [name for name in _names(part.expression) if name not in known]
     if missing:
         records = {record.name: record for record in (*by_name().values(), *theorem.local)}
@@ -232,7 +232,7 @@ def check(condition: Condition, values: Mapping[str, Any]) -> Checked:
 
 @cache
 def _told(relation: Boolean | bool) -> tuple[str, tuple[str, ...]]:
-    """A condition in letters, and the names of what it needs."""
+    """Return a condition in letters, and the names it needs."""
     from dpbounds.theorems.formulas import inline  # (here: SymPy's printers are for those that have conditions)
 
     if isinstance(relation, bool | BooleanTrue | BooleanFalse):

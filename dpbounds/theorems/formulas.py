@@ -17,12 +17,12 @@ from dpbounds.theorems.lettering import letter
 
 
 def letters(local: Iterable[Quantity]) -> dict[Symbol, str]:
-    """The LaTeX letter of each quantity."""
+    """Return the LaTeX letter of each quantity."""
     return {**latex_names(), **{record.symbol: record.latex for record in local}}
 
 
 def renamed(expression: Any, local: Iterable[Quantity]) -> Any:
-    """The expression in symbols that are named by their letters."""
+    """Return the expression in symbols that are named by their letters."""
     names = letters(local)
     swap = {symbol: Symbol(letter(names[symbol])) for symbol in expression.free_symbols if symbol in names}
     return expression.xreplace(swap)
@@ -43,7 +43,7 @@ class _Plain(StrPrinter):  # type: ignore[misc]  # SymPy has no types
 
 
 def inline(expression: Any, local: Iterable[Quantity] = ()) -> str:
-    """A formula or a condition in one line.
+    """Return a formula or a condition in one line.
 
     >>> from dpbounds.expressions.symbols import dataset_size, dimension, epsilon
     >>> inline(dataset_size * epsilon >= dimension)
@@ -63,7 +63,7 @@ class _Drawn(PrettyPrinter):  # type: ignore[misc]  # SymPy has no types
 
 
 def drawn(expression: Expr, local: Iterable[Quantity] = (), indent: str = "    ") -> str:
-    """A formula in two dimensions, for a terminal."""
+    """Return a formula in two dimensions, for a terminal."""
     settings = {"use_unicode": True, "wrap_line": False, "order": "none"}
     return textwrap.indent(_Drawn(settings).doprint(renamed(expression, tuple(local))), indent)
 
@@ -87,7 +87,7 @@ class Latex(LatexPrinter):  # type: ignore[misc]  # SymPy has no types
 
 
 def in_latex(expression: Any, local: Iterable[Quantity] = ()) -> str:
-    """A formula in LaTeX, in the papers' letters."""
+    """Return a formula in LaTeX, in the papers' letters."""
     settings = {"symbol_names": letters(local), "order": "none", "ln_notation": True}
     text: str = Latex(settings).doprint(expression)
     return text

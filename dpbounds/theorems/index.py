@@ -97,7 +97,7 @@ class Entry:
 
 
 def module_of(name: str) -> str:
-    """The module of an id.
+    """Return the module of an id.
 
     >>> module_of("lowy-ullman-wright-2024/corollary-4.3")
     'dpbounds.papers.lowy_ullman_wright_2024.corollary_4_3'

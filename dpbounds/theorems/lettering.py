@@ -18,7 +18,7 @@ GREEK = {
 
 @cache
 def letter(latex: str) -> str:
-    r"""A letter as a terminal shows it.
+    r"""Return a letter as a terminal shows it.
 
     >>> letter(r"\Delta_{F}"), letter(r"\varepsilon"), letter(r"\tilde{L}")
     ('Δ_F', 'ε', 'L~')
@@ -71,7 +71,7 @@ def _converter() -> LatexNodes2Text:
 
 
 def _fraction(node: Any, l2tobj: LatexNodes2Text) -> str:
-    """A fraction in one line: what is over the bar, under it, and beside it must stay apart."""
+    """Return a fraction in one line: numerator, denominator, and the factors beside it stay apart."""
     over, under = (l2tobj.nodelist_to_text([one]).strip() for one in node.nodeargd.argnlist)
     parts = (part if re.fullmatch(r"\w+", part) else f"({part})" for part in (over, under))
     return "(" + "/".join(parts) + ")"

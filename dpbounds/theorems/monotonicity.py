@@ -24,7 +24,7 @@ def conditions_of(theorem: Theorem, part: Part) -> tuple[Condition, ...]:
 
 
 def domain_in(theorem: Theorem, symbol: Symbol) -> Domain:
-    """The domain of a quantity of the statement or of the symbol table."""
+    """Return the domain of a quantity of the statement or of the symbol table."""
     return next((record.domain for record in theorem.local if record.symbol == symbol), None) or domain_of(symbol)
 
 
@@ -40,14 +40,14 @@ def derived(theorem: Theorem, part: Part, symbol: Symbol) -> int | None:
 
 
 def rises(theorem: Theorem, part: Part, symbol: Symbol) -> bool:
-    """Whether the part is known never to fall when the quantity grows."""
+    """Return whether the part is known never to fall when the quantity grows."""
     return symbol in part.expression.free_symbols and (
         symbol in part.increasing_in or derived(theorem, part, symbol) == 1
     )
 
 
 def falls(theorem: Theorem, part: Part, symbol: Symbol) -> bool:
-    """Whether the part is known never to rise when the quantity grows."""
+    """Return whether the part is known never to rise when the quantity grows."""
     return symbol in part.expression.free_symbols and (
         symbol in part.decreasing_in or derived(theorem, part, symbol) == -1
     )

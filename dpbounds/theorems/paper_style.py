@@ -22,7 +22,7 @@ _Factors = list[tuple[Expr, Expr]]  # bases and exponents
 def in_a_line(
     expression: Any, local: Iterable[Quantity] = (), *, logarithm: str = r"\ln", roots_of_sums: bool = True
 ) -> str:
-    r"""A formula or a condition in LaTeX, without displayed fractions.
+    r"""Return a formula or a condition in LaTeX, without displayed fractions.
 
     Args:
         expression: A formula, or a condition.
@@ -91,7 +91,7 @@ class _InALine(Latex):
         return rf"{name}\{{{', '.join(map(self._print, sorted(expr.args, key=default_sort_key)))}\}}"
 
     def _product(self, expr: Any) -> str:
-        """A product or a power: a sign, what is over the slash, and what is under it."""
+        """Return a product or a power: a sign, the numerator, and the denominator."""
         coefficient, rest = expr.as_coeff_Mul()
         if coefficient.is_negative:
             return "- " + str(self._print(-expr)) if not (-expr).is_Add else f"- ({self._print(-expr)})"
@@ -108,7 +108,7 @@ class _InALine(Latex):
         return _ratio(above or "1", below)
 
     def _side(self, factors: _Factors) -> str:
-        """A product of powers: factors of one power share it."""
+        """Return a product of powers: factors of one power share it."""
         grouped: dict[tuple[Expr, bool], list[Expr]] = defaultdict(list)
         for base, power in factors:
             alone = power.is_Integer and power != 1 and not base.is_Symbol  # (n(1 - a))^2 is n^2(1 - a)^2
@@ -143,7 +143,7 @@ def _ratio(over: str, under: str) -> str:
 
 
 def _is_one_factor(text: str) -> bool:
-    """Whether a product's text can be a denominator as it is: no space outside braces and brackets."""
+    """Return whether a product's text can be a denominator as it is: no space outside braces and brackets."""
     depth = 0
     for letter in text:
         depth += (letter in "{(") - (letter in "})")
@@ -168,7 +168,7 @@ def _split(expression: Expr) -> tuple[_Factors, _Factors]:
 
 
 def _shared_power(over: _Factors, under: _Factors) -> tuple[tuple[Expr, _Factors, _Factors] | None, _Factors, _Factors]:
-    r"""A ratio to a power, as in (\sqrt{d}/(\varepsilon n))^{2/3}, and the factors outside of it."""
+    r"""Return a ratio to a power, as in (\sqrt{d}/(\varepsilon n))^{2/3}, and the factors outside of it."""
     powers = {power for _, power in under}
     if len(powers) != 1:
         return None, over, under
@@ -183,7 +183,7 @@ def _shared_power(over: _Factors, under: _Factors) -> tuple[tuple[Expr, _Factors
 
 
 def _place(base: Expr) -> tuple[Any, ...]:
-    """Numbers, constants of the problem, d, ε, n, and what is not a letter."""
+    """Numbers, constants of the problem, d, ε, n, then everything that is not a letter."""
     if base.is_number:
         return (-1, 0, default_sort_key(base))
     if base.is_Symbol:

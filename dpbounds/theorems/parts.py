@@ -74,7 +74,7 @@ def assumed(given: str | Assumption | Iterable[Assumption]) -> tuple[Assumption,
 
 
 def _formula(given: Expr | Callable[[], Expr]) -> Expr:
-    """A formula, or what a function returns (a symbol can be called, too, and is none)."""
+    """Return a formula, or the result of a function (a symbol can be called, too, and is none)."""
     from sympy import Basic
 
     return given() if callable(given) and not isinstance(given, Basic) else given
@@ -202,7 +202,7 @@ class Numbers:
         return exact(self.values[symbol.name], symbol.name)
 
     def down(self, expression: Expr) -> Fraction:
-        """A formula's value, rounded down: for noise."""
+        """Return a formula's value, rounded down: for noise."""
         from dpbounds.expressions.evaluation import evaluate
 
         return Fraction(evaluate(expression, self.values, digits=DIGITS).exact_lower)
@@ -214,7 +214,7 @@ class Numbers:
         return Fraction(evaluate(expression, self.values, digits=DIGITS).exact_upper)
 
     def count(self, expression: Expr) -> int:
-        """A formula's value as a number of steps, rounded up, at least 1."""
+        """Return a formula's value as a number of steps, rounded up, at least 1."""
         value = self.up(expression)
         return max(1, -(-value.numerator // value.denominator))
 

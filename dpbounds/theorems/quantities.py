@@ -15,7 +15,7 @@ from dpbounds.expressions.symbols import QUANTITIES, by_name
 
 
 def plain_letter(latex: str) -> str:
-    r"""A letter as one writes it in Python.
+    r"""Return a letter as one writes it in Python.
 
     >>> plain_letter(r"\Delta_{F}"), plain_letter(r"\tilde{L}"), plain_letter(r"\varepsilon_{0}")
     ('Delta_F', 'tildeL', 'epsilon_0')
@@ -25,14 +25,14 @@ def plain_letter(latex: str) -> str:
 
 @cache
 def _symbols() -> Mapping[str, Symbol]:
-    """Each symbol under its name, its aliases and its letter; a name goes before a letter."""
+    """Return each symbol under its name, its aliases and its letter; a name goes before a letter."""
     letters = {plain_letter(record.latex): record.symbol for record in QUANTITIES}
     usable = {letter: symbol for letter, symbol in letters.items() if not keyword.iskeyword(letter)}
     return {**usable, **{name: record.symbol for name, record in by_name().items()}}
 
 
 def symbol(name: str) -> Symbol:
-    """The symbol of that name, alias or letter.
+    """Return the symbol of that name, alias or letter.
 
     Raises:
         InvalidValue: There is none; the message names similar ones.

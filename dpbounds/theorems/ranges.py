@@ -65,7 +65,7 @@ class Range:
         return (self.low, self.low_open), (self.high, self.high_open)
 
     def through(self, function: Callable[[End, int], End]) -> Range:
-        """The image under a strictly increasing function, given with the direction in which to round."""
+        """Return the image under a strictly increasing function, given with the direction in which to round."""
         return Range(function(self.low, -1), function(self.high, 1), self.low_open, self.high_open)
 
 
@@ -82,7 +82,7 @@ def _product(one: tuple[End, bool], two: tuple[End, bool]) -> tuple[End, bool]:
 
 
 def _outwards(value: float, direction: int) -> End:
-    """A float of the C library, moved by more than its error."""
+    """Return a float of the C library, moved by more than its error."""
     for _ in range(_ULPS):
         value = math.nextafter(value, direction * _INFINITY)
     return value if math.isinf(value) else Fraction(value)
@@ -101,7 +101,7 @@ def _exp(value: End, direction: int) -> End:
 
 
 def _rounded(function: Callable[[float], float], value: End, direction: int) -> End:
-    """An increasing function at a number that no float may be equal to, rounded in a direction."""
+    """Return an increasing function at a number that no float may be equal to, rounded in a direction."""
     try:
         near = float(value)
     except OverflowError:
@@ -163,7 +163,7 @@ def _whole(of: Range, up: bool) -> Range:
 
 
 def of_domain(domain: Domain) -> Range:
-    """The interval of a domain."""
+    """Return the interval of a domain."""
     low = -_INFINITY if domain.lower is None else domain.lower
     high = _INFINITY if domain.upper is None else domain.upper
     return Range(low, high, domain.lower is None or domain.lower_open, domain.upper is None or domain.upper_open)
@@ -249,7 +249,7 @@ def _by_assumptions(formula: Any) -> Range:
 
 
 def _ratio(formula: Expr, fact: Expr) -> Expr | None:
-    """The quotient of two formulas, where it has no sum left whose sign would have to be known."""
+    """Return the quotient of two formulas, where it has no sum left whose sign would have to be known."""
     if not formula.free_symbols & fact.free_symbols:
         return None
     found = sympy.factor_terms(sympy.cancel(formula / fact)) if _is_algebraic(formula / fact) else formula / fact

@@ -30,19 +30,19 @@ POSITIVE = Interval(Fraction(0), None)
 
 
 def number(value: Fraction | int) -> FracElement:
-    """A constant function."""
+    """Return a constant function."""
     return ONE * QQ(Fraction(value).numerator, Fraction(value).denominator)
 
 
 def at(function: FracElement, place: Fraction | int) -> Fraction:
-    """The value at a place that is not a pole."""
+    """Return the value at a place that is not a pole."""
     above, below = parts(function)
     value = above(_ratio(Fraction(place))) / below(_ratio(Fraction(place)))
     return Fraction(int(value.p), int(value.q))
 
 
 def after(function: FracElement, inner: FracElement) -> FracElement:
-    """The composition: the function of ``inner``."""
+    """Return the composition: the function of ``inner``."""
     above, below = (sum((number(Fraction(int(c.p), int(c.q))) * inner**i for i, c in enumerate(each)), ZERO)
                     for each in parts(function))  # fmt: skip
     return above / below
@@ -56,7 +56,7 @@ def parts(function: FracElement) -> tuple[fmpq_poly, fmpq_poly]:
 
 @cache
 def never_negative(function: FracElement, interval: Interval) -> bool:
-    """Whether the function is defined and at least 0 everywhere in the interval: it is so between its roots."""
+    """Return whether the function is defined and at least 0 everywhere in the interval: it is so between its roots."""
     above, below = parts(function)
     if roots(below, interval):
         return False
@@ -67,7 +67,7 @@ def never_negative(function: FracElement, interval: Interval) -> bool:
 
 
 def supremum(function: FracElement, interval: Interval) -> Fraction | None:
-    """A number that the function never exceeds in the interval, within a millionth of its least.
+    """Return a number that the function never exceeds in the interval, within a millionth of its least.
 
     None where it has a pole inside, or tends to +∞ at an end.
 
@@ -91,13 +91,13 @@ def supremum(function: FracElement, interval: Interval) -> Fraction | None:
 
 
 def infimum(function: FracElement, interval: Interval) -> Fraction | None:
-    """A number below which the function never falls, within a millionth; None where there is a pole, or -∞."""
+    """Return a number below which the function never falls, within a millionth; None where there is a pole, or -∞."""
     found = supremum(-function, interval)
     return None if found is None else -found
 
 
 def roots(polynomial: fmpq_poly, interval: Interval) -> list[arb]:
-    """The different real roots inside, isolated, in increasing order."""
+    """Return the different real roots inside, isolated, in increasing order."""
     if polynomial.degree() < 1:
         return []
     rest = polynomial
@@ -118,7 +118,7 @@ def _between(left: Fraction | None, right: Fraction | None) -> Fraction:
 
 
 def _limit(function: FracElement, end: Fraction | None, side: int) -> Fraction | float:
-    """The limit at an end of an interval, which is approached from that side."""
+    """Return the limit at an end of an interval, which is approached from that side."""
     far = after(function, (ZERO if end is None else number(end)) + side * (-T if end is None else 1 / T))
     above, below = parts(far)
     if above.degree() < below.degree():

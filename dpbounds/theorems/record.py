@@ -83,7 +83,7 @@ class Paper:
     _assumed: dict[str, Assumption] = attrs.field(factory=dict, init=False, eq=False, repr=False)
 
     def quantity(self, name: str, letter: str, meaning: str, *, domain: Domain = POSITIVE, unit: Unit = PURE) -> Symbol:
-        """A quantity of this paper that the symbol table does not have.
+        """Return a quantity of this paper that the symbol table does not have.
 
         Raises:
             InvalidValue: The symbol table, or another statement of the paper, has one of that name.
@@ -101,11 +101,11 @@ class Paper:
         return record.symbol
 
     def borrowed(self, other: Paper, name: str) -> Symbol:
-        """A quantity of another paper, in the same sense."""
+        """Return a quantity of another paper, in the same sense."""
         return self._own.setdefault(name, other._own[name]).symbol
 
     def assumption(self, name: str, text: str, *stronger_than: Assumption, holds_for: str) -> Assumption:
-        """An assumption of this paper that ``assumptions`` does not have."""
+        """Return an assumption of this paper that ``assumptions`` does not have."""
         return self._assumed.setdefault(name, Assumption(name, text, stronger_than, holds_for))
 
     def theorem(self, *, bounds: str = "", assumptions: Any = (), **said: Any) -> Theorem:
@@ -300,7 +300,7 @@ class Theorem:
         return spoken(self.id.removeprefix(self.paper + "/"))
 
     def name_of(self, part: Part) -> str:
-        """The id, with the part's name unless it is the (first) order of growth, else the bound."""
+        """Return the id, with the part's name unless it is the (first) order of growth, else the bound."""
         return self.id if part is (self.rate or self.bound) else f"{self.id}: {part.name}"
 
     def own_values(self, values: Mapping[str, _Value]) -> dict[str, _Value]:
@@ -319,7 +319,7 @@ class Theorem:
         return next((part for part in self.parts if isinstance(part, Rate)), None)
 
     def status_of(self, part: Part) -> Status:
-        """Return the status of a part by itself, whatever it relies on (see ``standing``)."""
+        """Return the status of a part by itself, without the statements it relies on (see ``standing``)."""
         return part.status or self.status
 
     def side_of(self, part: Part) -> Side | None:

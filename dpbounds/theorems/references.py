@@ -49,7 +49,7 @@ class Reference:
 
 
 def parse(text: str) -> tuple[Reference, ...]:
-    r"""The entries of a BibTeX text.
+    r"""Return the entries of a BibTeX text.
 
     Args:
         text: Entries such as ``@misc{key,`` newline ``  title = {...},`` newline ``}``, blank lines and comments.
@@ -116,7 +116,7 @@ def _skip(text: str, position: int) -> int:
 
 
 def _closing_brace(text: str, start: int) -> int:
-    """The place of the brace that closes the one before ``start``."""
+    """Return the place of the brace that closes the one before ``start``."""
     depth = 1
     for position in range(start, len(text)):
         depth += {"{": 1, "}": -1}.get(text[position], 0)
@@ -142,7 +142,7 @@ def _paper(key: str) -> str:
 
 
 def bibtex(paper: str) -> str:
-    """The BibTeX entry of a paper, as it can be pasted.
+    """Return the BibTeX entry of a paper, as it can be pasted.
 
     Args:
         paper: A paper's id (what ``Theorem.paper`` is), or ``dpbounds`` for the library itself.
@@ -161,7 +161,7 @@ def bibtex(paper: str) -> str:
 
 
 def bibliography(papers: Iterable[str]) -> str:
-    """The BibTeX entries of several papers, each once, in the order given.
+    """Return the BibTeX entries of several papers, each once, in the order given.
 
     Raises:
         InvalidValue: One of them has no entry.

@@ -29,7 +29,7 @@ _MOST_TERMS = 60  # terms of a derivative that is worth expanding
 def direction(
     formula: Expr, symbol: Symbol, domains: Mapping[Symbol, Domain], nonnegative: Iterable[tuple[Expr, bool]] = ()
 ) -> int | None:
-    """Whether a formula never falls (1), never rises (-1) or stays (0) when a quantity grows; None if undecided.
+    """Return whether a formula never falls (1), never rises (-1) or stays (0) when a quantity grows; None if undecided.
 
     Args:
         formula: The formula.
@@ -59,7 +59,7 @@ def _direction(
 
 
 def _composed(formula: Any, symbol: Symbol, ranges: Ranges) -> int | None:
-    """The direction by the rules of composition alone."""
+    """Return the direction by the rules of composition alone."""
     if symbol not in formula.free_symbols:
         return 0
     if formula == symbol:
@@ -79,7 +79,7 @@ def _composed(formula: Any, symbol: Symbol, ranges: Ranges) -> int | None:
 
 
 def _together(directions: Iterable[int | None]) -> int | None:
-    """The direction that all have; 0 agrees with each."""
+    """Return the direction that all have; 0 agrees with each."""
     found = set(directions)
     if None in found or {1, -1} <= found:
         return None
@@ -122,7 +122,7 @@ def _of_power(base: Expr, exponent: Expr, symbol: Symbol, ranges: Ranges) -> int
 
 
 def _by_derivative(formula: Expr, symbol: Symbol, ranges: Ranges, domains: Mapping[Symbol, Domain]) -> int | None:
-    """The sign of the derivative, where the formula is smooth on the whole of the symbol's domain."""
+    """Return the sign of the derivative, where the formula is smooth on the whole of the symbol's domain."""
     if not _is_smooth(formula, symbol, ranges):
         return None
     slope = sympy.factor_terms(sympy.together(sympy.diff(formula, symbol)))
@@ -133,7 +133,7 @@ def _by_derivative(formula: Expr, symbol: Symbol, ranges: Ranges, domains: Mappi
 
 
 def _is_smooth(formula: Expr, symbol: Symbol, ranges: Ranges) -> bool:
-    """Whether nothing that depends on the symbol is divided by 0, has a corner, or leaves the real numbers."""
+    """Return whether nothing that depends on the symbol is divided by 0, has a corner, or leaves the real numbers."""
     for node in sympy.preorder_traversal(formula):
         if symbol not in node.free_symbols:
             continue

@@ -72,7 +72,7 @@ def spending(theorem: Theorem, values: Mapping[str, Any], relation: str | Relati
 
 
 def composed(theorem: Theorem, privacy: Privacy, numbers: Numbers) -> Mechanism:
-    """The mechanism of a statement, for a relation that its assumptions cover.
+    """Return the mechanism of a statement, for a relation that its assumptions cover.
 
     Where they bound only differences of records, adding or removing one is covered by batches of a fixed size alone:
     there a record that is added takes another one's place. Leaving one out with its place kept is not covered at all.
@@ -114,7 +114,7 @@ def _spent(privacy: Privacy, at: Numbers, mechanism: Mechanism) -> tuple[Fractio
 
 
 def only_gaussians(mechanism: Mechanism, relation: Relation) -> bool:
-    """Whether shifted Gaussians are all that dominates the mechanism.
+    """Return whether shifted Gaussians are all that dominates the mechanism.
 
     Each product of them is one Gaussian, whose ρ is attained at every order (Bun and Steinke 2016, Lemma 2.4).
 

@@ -34,7 +34,7 @@ def standing(theorem: Theorem, part: Part | None = None) -> Status:
 
 
 def standing_in_words(theorem: Theorem, part: Part | None = None) -> str:
-    """The standing, with a remark where it is not the own status."""
+    """Return the standing, with a remark where it is not the own status."""
     known = standing(theorem, part)
     own = theorem.status if part is None else theorem.status_of(part)
     return str(known) if known is own else f"{known} (through what it relies on)"

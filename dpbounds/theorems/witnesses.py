@@ -94,7 +94,7 @@ class Witness:
         return tuple(sum(each, ZERO) / count + self.regulariser for each in zip(*self.records, strict=True))
 
     def slope(self, function: FracElement, order: int = 1) -> FracElement:
-        """A derivative by w."""
+        """Return a derivative by w."""
         return _slope(function, self.chart.place, order)
 
     def _largest(self, function: FracElement) -> Fraction | None:
@@ -102,7 +102,7 @@ class Witness:
         return _of_all(max, (supremum(sign * function, self.chart.interval) for sign in (1, -1)))
 
     def _all(self, functions: Iterable[FracElement], order: int) -> Fraction | None:
-        """The largest absolute value of the derivatives of that order."""
+        """Return the largest absolute value of the derivatives of that order."""
         return _of_all(max, (self._largest(self.slope(one, order)) for one in functions))
 
     def _holds(self, function: FracElement) -> bool:
@@ -207,7 +207,7 @@ class Witness:
     # --- what can be asked
 
     def is_constant(self) -> bool:
-        """Whether F is constant: such a problem is not a witness."""
+        """Return whether F is constant: such a problem is not a witness."""
         return all(self.slope(risk) == 0 for risk in self.risks)
 
     @cached_property
@@ -297,7 +297,7 @@ class Witness:
         return self.domain is ParameterSpace.SPACE
 
     def is_on_a_bounded_set(self) -> bool:
-        """A ball: convex, closed, centrally symmetric."""
+        """Return a ball: convex, closed, centrally symmetric."""
         return self.domain is not ParameterSpace.SPACE
 
     def is_on_the_l1_ball(self) -> bool:
@@ -325,7 +325,7 @@ class Witness:
 
 
 def _of_all(join: Callable[[list[Fraction]], Fraction | int], values: Iterable[Fraction | None]) -> Fraction | None:
-    """The values put together; None if one of them is None."""
+    """Return the values put together; None if one of them is None."""
     found = list(values)
     known = [value for value in found if value is not None]
     return Fraction(join(known)) if len(known) == len(found) else None

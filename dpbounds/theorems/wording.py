@@ -81,7 +81,7 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def _item(text: str) -> str:
-    """An entry of a list, wrapped for a terminal."""
+    """Return an entry of a list, wrapped for a terminal."""
     return textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
 
 
@@ -96,7 +96,7 @@ def _condition(condition: Condition, theorem: Theorem) -> str:
 
 
 def statement_of(theorem: Theorem) -> str:
-    """The claim in words: the file's docstring without its first line's repetition of the title."""
+    """Return the claim in words: the file's docstring without its first line's repetition of the title."""
     return textwrap.dedent(theorem.statement or "").strip()
 
 
@@ -190,7 +190,7 @@ def as_markdown(theorem: Theorem, level: int = 2) -> str:
 
 
 def displayed(part: Part, theorem: Theorem) -> str:
-    """A part's formula in LaTeX, inside an O(.) where the constant is not stated."""
+    """Return a part's formula in LaTeX, inside an O(.) where the constant is not stated."""
     text = in_latex(part.expression, theorem.local)
     if part.is_order:
         order = r"\tilde{O}" if isinstance(part, Rate) and part.logs_hidden else "O"

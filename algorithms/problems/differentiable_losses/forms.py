@@ -29,7 +29,7 @@ class Form(Protocol):
         """D, shape (T, b), the slopes of the output."""
 
     def placed(self, equation: Any, side: int, total: Any, shape: tuple[int, ...]) -> Any:
-        """The operand, of this shape, from how it is laid out."""
+        """Return the operand, of this shape, from how it is laid out."""
 
 
 class Products:

@@ -12,7 +12,7 @@ from typing import Any
 
 
 def over_blocks(gradients: Any, made: Callable[..., Any], point: Any, block: list[Any]) -> Any:
-    """A program, to be traced in doubles, of points, records, which of them, and more numbers.
+    """Return a program, to be traced in doubles, of points, records, which of them, and more numbers.
 
     Which: places of rows among the records, as many as blocks have, and behind them how many of these count.
 

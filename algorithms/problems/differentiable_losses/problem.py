@@ -98,7 +98,7 @@ class Differentiable(CutGradients):
         return 64 * max(float(jax.numpy.finfo(leaf.dtype).eps) for leaf in leaves)
 
     def parameters(self, x: ArrayLike) -> Any:
-        """A point, shape (p,), as parameters of the loss, in their own dtypes."""
+        """Return a point, shape (p,), as parameters of the loss, in their own dtypes."""
         return self.compiled.parameters(checked_points(np.asarray(x)[None], self.dimension)[0])
 
     def summed_gradients(self, x: Array, rows: Indices) -> Array:
@@ -122,7 +122,7 @@ class Differentiable(CutGradients):
         return self._in_chunks(rows, self.chunk, [most], partial(self.compiled.turned, x, direction))[0]
 
     def hessian(self, X: ArrayLike) -> Array:
-        """The mean of all records' Hessians, each made symmetric and clipped to L̂ in Frobenius norm; (R, p, p).
+        """Return the mean of all records' Hessians, each made symmetric and clipped to L̂ in Frobenius norm; (R, p, p).
 
         Raises:
             InvalidValue: There is no L̂, or the memory does not hold one record's.
@@ -137,7 +137,7 @@ class Differentiable(CutGradients):
         return np.stack(sums).reshape(len(points), p, p) / self.records
 
     def proximal_step(self, X: ArrayLike, gradients: ArrayLike, step_size: float) -> Array:
-        """The projection of x - γg on the ball, row by row, shapes (R, p)."""
+        """Return the projection of x - γg on the ball, row by row, shapes (R, p)."""
         moved = checked_points(X, self.dimension) - step_size * checked_points(gradients, self.dimension)
         return proximal_l1(moved, 0.0, None if self.radius is None else float(self.radius))
 

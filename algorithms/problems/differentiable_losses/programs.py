@@ -110,7 +110,7 @@ class Compiled:
     made: dict[tuple[str, int], Any] = field(default_factory=dict)
 
     def parameters(self, x: Array) -> Any:
-        """A point as a pytree."""
+        """Return a point as a pytree."""
         return self.whole(self.unravel(x.astype(self.dtype)))
 
     def summed(self, points: tuple[Array, ...], leaves: Leaves, rows: Indices, limits: Limits) -> tuple[Array, int]:
@@ -192,7 +192,7 @@ class Compiled:
 
 
 def taken_apart(made: Array) -> tuple[Array, int]:
-    """The sum and the count of a program."""
+    """Return the sum and the count of a program."""
     if made.dtype != np.float64:
         raise UnsupportedMechanism(f"sums are made in doubles, and this JAX made them in {made.dtype}")
     return made[:-1], int(made[-1])
@@ -294,7 +294,7 @@ def _taken_apart(parameters: Any) -> tuple[Any, Callable[[Any], Any]]:
 
 
 def _copied(one: Loss, unravel: Any) -> Any:
-    """The program of gradients as they are."""
+    """Return the program of gradients as they are."""
     import jax
 
     def gradients(x: Any, batch: list[Any]) -> Any:

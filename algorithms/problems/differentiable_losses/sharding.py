@@ -69,7 +69,7 @@ class Sharded(Compiled):
 
     @classmethod
     def of(cls, single: Compiled, devices: list[Any]) -> Sharded:
-        """The programs of one device, on each of these."""
+        """Return the programs of one device, on each of these."""
         from jax.sharding import Mesh
 
         given = {each.name: getattr(single, each.name) for each in dataclasses.fields(Compiled)}

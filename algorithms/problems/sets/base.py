@@ -63,16 +63,16 @@ class ConstraintSet(Protocol):
         """E max <g, x> over C for g ~ N(0, I): a closed form, or a proven enclosure."""
 
     def project(self, points: ArrayLike) -> Array:
-        """The point of C nearest to each row in l2."""
+        """Return the point of C nearest to each row in l2."""
 
     def linear_minimiser(self, directions: ArrayLike) -> Array:
-        """A point of C with the least <g, v> for each row g."""
+        """Return a point of C with the least <g, v> for each row g."""
 
     def minkowski_norm(self, points: ArrayLike) -> Array:
         """Min {t >= 0: x in tC} for each row, shape (R,)."""
 
     def contains(self, points: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:
-        """Whether each row violates no constraint by more than ``tolerance``, shape (R,)."""
+        """Return whether each row violates no constraint by more than ``tolerance``, shape (R,)."""
 
     def _rows(self, rows: ArrayLike, name: str = "points") -> Array:
         return checked_rows(rows, self.dimension, name)

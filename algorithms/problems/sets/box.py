@@ -135,7 +135,7 @@ class Box(ConstraintSet):
         return norms
 
     def contains(self, points: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:
-        """Whether every coordinate is within its ends, enlarged by the tolerance, in double precision."""
+        """Return whether every coordinate is within its ends, enlarged by the tolerance, in double precision."""
         rows, slack = self._rows(points), checked_tolerance(tolerance)
         low = np.array([float(end) for end in self.lower]) - slack
         high = np.array([float(end) for end in self.upper]) + slack

@@ -38,7 +38,7 @@ class L1Ball(OfRadius):
         return project_on_l1_ball(self._rows(points), to_float(self.radius, "down"))
 
     def linear_minimiser(self, directions: ArrayLike) -> Array:
-        """The vertex -r sign(g_j) e_j at the first j with the largest |g_j|."""
+        """Return the vertex -r sign(g_j) e_j at the first j with the largest |g_j|."""
         rows = self._rows(directions, "directions")
         columns = np.abs(rows).argmax(axis=1)[:, None]
         corner = -np.copysign(to_float(self.radius, "down"), np.take_along_axis(rows, columns, axis=1))
@@ -53,7 +53,7 @@ class L1Ball(OfRadius):
         return norms
 
     def contains(self, points: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:
-        """Whether ‖x‖₁ <= r + tolerance, in double precision."""
+        """Return whether ‖x‖₁ <= r + tolerance, in double precision."""
         rows = self._rows(points)
         inside: NDArray[np.bool_] = np.abs(rows).sum(axis=1) <= float(self.radius) + checked_tolerance(tolerance)
         return inside

@@ -52,7 +52,7 @@ class L2Ball(OfRadius):
         return norms
 
     def contains(self, points: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:
-        """Whether ‖x‖₂ <= r + tolerance, in double precision."""
+        """Return whether ‖x‖₂ <= r + tolerance, in double precision."""
         lengths = row_norms(self._rows(points))[:, 0]
         inside: NDArray[np.bool_] = lengths <= float(self.radius) + checked_tolerance(tolerance)
         return inside

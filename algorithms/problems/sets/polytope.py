@@ -112,11 +112,11 @@ class Polytope(ConstraintSet):
         return between(below, above, "bounds on the width")
 
     def project(self, points: ArrayLike) -> Array:
-        """The nearest point of the hull, by Wolfe's active-set method (see there for accuracy and errors)."""
+        """Return the nearest point of the hull, by Wolfe's active-set method (see there for accuracy and errors)."""
         return nearest_in_hull(self.vertices, self._rows(points))
 
     def linear_minimiser(self, directions: ArrayLike) -> Array:
-        """The first vertex with the least <g, v>."""
+        """Return the first vertex with the least <g, v>."""
         rows = self._rows(directions, "directions")
         chosen: Array = self.vertices[(rows @ self.vertices.T).argmin(axis=1)]
         return chosen

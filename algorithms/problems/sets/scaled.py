@@ -18,7 +18,7 @@ def enclosed(number: sympy.Expr | Enclosure) -> Enclosure:
 
 
 def times(factor: sympy.Expr, mean: sympy.Expr | Enclosure) -> Enclosure:
-    """The product of two numbers >= 0."""
+    """Return the product of two numbers >= 0."""
     first, second = enclosed(factor), enclosed(mean)
     return Enclosure(
         Fraction(first.exact_lower) * Fraction(second.exact_lower),

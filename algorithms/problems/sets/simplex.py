@@ -53,7 +53,7 @@ class Simplex(OfRadius):
         return project_on_simplex(self._rows(points), float(self.radius))
 
     def linear_minimiser(self, directions: ArrayLike) -> Array:
-        """The vertex r e_j at the first j with the smallest g_j."""
+        """Return the vertex r e_j at the first j with the smallest g_j."""
         rows = self._rows(directions, "directions")
         chosen = np.zeros_like(rows)
         np.put_along_axis(chosen, rows.argmin(axis=1)[:, None], float(self.radius), axis=1)
@@ -66,7 +66,7 @@ class Simplex(OfRadius):
         raise InvalidValue("set", "a simplex", "a centrally symmetric set, for a Minkowski norm", advice)
 
     def contains(self, points: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:
-        """Whether x_i >= -tolerance and |Σ x_i - r| <= tolerance, in double precision."""
+        """Return whether x_i >= -tolerance and |Σ x_i - r| <= tolerance, in double precision."""
         rows, slack = self._rows(points), checked_tolerance(tolerance)
         excess: Array = np.maximum(-rows.min(axis=1), np.abs(rows.sum(axis=1) - float(self.radius)))
         return excess <= slack

@@ -8,7 +8,7 @@ from dpbounds.algorithms.problems.finite_sum import Array
 
 
 def project_on_simplex(rows: Array, total: float) -> Array:
-    """The nearest point with entries >= 0 and sum ``total`` > 0, for each row.
+    """Return the nearest point with entries >= 0 and sum ``total`` > 0, for each row.
 
     The optimality conditions are u = max(v - θ, 0) with Σ u = r: with v sorted downwards, the support is the largest k
     with v_k > (v_1 + ... + v_k - r)/k, and θ is that fraction. O(p log p) per row. Adding a constant to v changes
@@ -28,7 +28,7 @@ def project_on_simplex(rows: Array, total: float) -> Array:
 
 
 def project_on_l1_ball(rows: Array, radius: float) -> Array:
-    """The nearest point with l1 norm at most ``radius`` > 0, for each row; rows inside stay as they are.
+    """Return the nearest point with l1 norm at most ``radius`` > 0, for each row; rows inside stay as they are.
 
     Outside, the nearest point has the signs of v, so |v| is projected on the simplex: its nearest point in the solid
     simplex lies on the face Σ u = r because Σ|v| > r.

@@ -100,7 +100,7 @@ class SparseVectors(OfRadius):
         raise InvalidValue("set", "the sparse vectors", "a convex symmetric set, for a Minkowski norm", advice)
 
     def contains(self, points: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:
-        """Whether at most s entries exceed the tolerance in magnitude and ‖x‖₂ <= r + tolerance."""
+        """Return whether at most s entries exceed the tolerance in magnitude and ‖x‖₂ <= r + tolerance."""
         rows, slack = self._rows(points), checked_tolerance(tolerance)
         sparse: NDArray[np.bool_] = np.count_nonzero(np.abs(rows) > slack, axis=1) <= self.sparsity
         return sparse & (row_norms(rows)[:, 0] <= float(self.radius) + slack)

@@ -62,7 +62,7 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
 
 
 def gaussian_mu(epsilon: float, delta: float) -> float:
-    """The μ whose pair has this ε(δ), in double precision; ε and δ are greater than 0."""
+    """Return the μ whose pair has this ε(δ), in double precision; ε and δ are greater than 0."""
     high = 1.0
     while gaussian_epsilon(high, delta) < epsilon:
         high *= 2

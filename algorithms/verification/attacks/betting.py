@@ -61,7 +61,7 @@ _FINEST, _LARGEST = 200, 64.0
 
 @cache
 def _grid(scale: float) -> Array:
-    """The ε (or μ) that are tested: fine up to twice the scale, then 3 % apart."""
+    """Return the ε (or μ) that are tested: fine up to twice the scale, then 3 % apart."""
     fine = np.linspace(0, 2 * scale, _FINEST + 1)
     coarse = np.geomspace(2 * scale, _LARGEST, 1 + max(1, math.ceil(math.log(_LARGEST / (2 * scale)) / 0.03)))
     return np.concatenate([fine, coarse[1:]])
@@ -155,7 +155,7 @@ def _calibrated(histogram: Histogram) -> Array:
 
 
 def _won(bets: Array, counts: Array, tested: Array, delta: float) -> Array:
-    """Logarithm of what the bets (r or NaN, shape (grid, bins)) make of the wealth on new runs; see the module."""
+    """Logarithm of the wealth gained on new runs by the bets (r or NaN, shape (grid, bins)); see the module."""
     s, rest = special.expit(tested)[:, None], special.expit(-tested)[:, None]
     on_first, on_second = bets > s, bets < rest  # NaN is neither
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -330,7 +330,7 @@ def attacked(
     seed: int,
     enough: float = math.inf,
 ) -> tuple[str, Audit]:
-    """The score that found most on one pair, and the bound; it ends where that is enough."""
+    """Return the score that found most on one pair, and the bound; it ends where that is enough."""
     betting, *_ = sequentially(
         [Game(experiment, pair)],
         checked_source(seed),
@@ -345,7 +345,7 @@ def attacked(
 
 
 def checked_source(seed: int) -> np.random.Generator:
-    """A generator of this seed, a whole number at least 0."""
+    """Return a generator of this seed, a whole number at least 0."""
     if isinstance(seed, bool) or seed < 0:
         raise InvalidValue("seed", seed, "a whole number at least 0")
     return np.random.default_rng(seed)
@@ -433,7 +433,7 @@ def _only_gaussian(ledger: Ledger) -> bool:
 
 
 def _described(ledgers: Sequence[Ledger]) -> tuple[str, int]:
-    """A key of ``AIMS``, and how many releases there are at most."""
+    """Return a key of ``AIMS``, and how many releases there are at most."""
     parts = [list(parts_of(ledger.mechanism())) for ledger in set(ledgers)]
     kinds = {type(part) for each in parts for part, _ in each}
     releases = _GAUSSIAN if kinds == {Gaussian} else _SAMPLED if kinds <= _DRAWN else _CHOSEN
@@ -441,7 +441,7 @@ def _described(ledgers: Sequence[Ledger]) -> tuple[str, int]:
 
 
 def certified_or_infinite(spent: Callable[[], Enclosure]) -> float:
-    """The upper bound of what is spent; infinite where nothing is proven."""
+    """Return the upper bound of the spent ε; infinite where nothing is proven."""
     try:
         return spent().upper
     except NO_PROOF:

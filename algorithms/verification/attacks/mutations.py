@@ -1,4 +1,4 @@
-"""Deliberately broken copies of algorithms, each with the claim that it breaks: what an audit has to catch.
+"""Deliberately broken copies of algorithms, each with the claim that it breaks, which an audit has to catch.
 
 The descents below are written out by hand, apart from the algorithms of the library and without a ledger, because the
 ledger would refuse most of them: it counts the noise that reaches the answers. Here nothing but the audit may speak.
@@ -48,7 +48,7 @@ SOUND = "nothing: sound"
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """A copy, what is wrong with it, what it claims, and the audit that should find out.
+    """A copy, its mistake, its claim, and the audit that should find the mistake.
 
     Attributes:
         name: Short.
@@ -137,7 +137,7 @@ def first_records(records: int, size: int, generator: np.random.Generator) -> Ro
 
 
 def random_records(records: int, size: int, generator: np.random.Generator) -> Rows:
-    """A random batch without replacement."""
+    """Return a random batch without replacement."""
     return generator.choice(records, size=size, replace=False)
 
 
@@ -264,7 +264,7 @@ def _with_unclipped_records() -> Pair:
 
 
 def _with_a_large_record() -> Pair:
-    """Small records, and one that is large on the first side: what a step size fitted to the data goes by."""
+    """Small records, and a large one on the first side, to which a step size is fitted."""
     small = np.zeros((_RECORDS, _DIMENSION))
     small[:, 0] = float(_problem().feature_bound) / 8
     large = small.copy()
@@ -356,7 +356,7 @@ def _descent(
 
 @cache
 def mutations() -> tuple[Mutation, ...]:
-    """All copies, sound ones for comparison included; names are unique."""
+    """Return all copies, sound ones for comparison included; names are unique."""
     plain, delta = Descent(_planned(_CLAIM.relation)), float(_CLAIM.delta)
     small = _planned(Relation.ADD_OR_REMOVE_ONE)
     batches = partial(_descent, claim=_batch_claim(), scale=4, gaussian=False)

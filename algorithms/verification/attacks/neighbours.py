@@ -1,4 +1,4 @@
-"""Neighbouring datasets whose answers are as far apart as the public constants allow, whatever is asked."""
+"""Neighbouring datasets whose answers are as far apart as the public constants allow, for every query."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def shapes_for(problem: object) -> tuple[Shape, ...]:
 
 
 def pairs_of_norms(problem: object, relation: str | Relation = Relation.REPLACE_ONE) -> Iterator[tuple[str, Pair]]:
-    """Pairs with the problem's own loss, by name, that tell what the norm of a record is taken for.
+    """Pairs with the problem's own loss, by name, that show which norm of a record is meant.
 
     - "clipped": the record is ten times too long, in no direction of an axis, and clipped by the library. A wrong norm
       lets more of it pass.
@@ -117,7 +117,7 @@ def other_sign(relation: Relation) -> float:
 
 @singledispatch
 def _loudest(problem: object) -> Array:
-    """A record at the public bounds, as a row of features or as a shift."""
+    """Return a record at the public bounds, as a row of features or as a shift."""
     advice = "build the two problems yourself and audit them as a Pair"
     raise InvalidValue("problem", type(problem).__name__, "a Problem, a LinearModel or a Landscape", advice)
 
@@ -177,7 +177,7 @@ _STEEPEST = np.linspace(-1, 1, 2001)  # targets tried for the steepest slope at 
 
 
 def _with_records(kind: type, problem: Any, row: Array) -> Any:
-    """The public constants of a problem with this record in front of silent ones; labels, if any, stay."""
+    """Return the public constants of a problem with this record in front of silent ones; labels, if any, stay."""
     public = {each.name: getattr(problem, each.name) for each in fields(problem)}
     name = _name_of_rows(problem)
     rows = np.zeros(public[name].shape)

@@ -1,4 +1,4 @@
-"""One-run audits of training: canaries among the records of any model, guessed from what its training released.
+"""One-run audits of training: canaries among the records of any model, guessed from the released outputs.
 
 A canary's loss is linear, steep, and along a coordinate of its own (Nasr et al. 2023, "Dirac canaries"), so that its
 clipped gradient is all that a record may be, and stands out among those of the other records.

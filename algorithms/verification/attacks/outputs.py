@@ -1,4 +1,4 @@
-"""Likelihood ratios of what selections return, and the pairs on which they leak the most."""
+"""Likelihood ratios of the results of selections, and the pairs on which they leak the most."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _(algorithm: WarmStartedSpider | WarmStartedPathNoise | PopulationWarmStart)
 
 @singledispatch
 def ratio_of_output(algorithm: object, pair: Pair, run: Run) -> Array | None:
-    """The log-likelihood ratio of what a run returned, up to a constant, shape (R,); None where it is not known."""
+    """Return the log-likelihood ratio of a run's result, up to a constant, shape (R,); None where it is not known."""
     return None
 
 
@@ -82,7 +82,7 @@ def _chances(selection: AboveThresholdSelection, problem: Any) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Known(Landscape):
-    """A landscape known at given points only, where losses, gradients and curvatures are what they are said to be.
+    """A landscape known at given points only, with the stated losses, gradients and curvatures there.
 
     Attributes:
         points: Shape (N, p).

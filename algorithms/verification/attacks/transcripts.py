@@ -47,7 +47,7 @@ _MOST_COPIES = 8  # copies of one record in a batch drawn with replacement: more
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
-    """One noisy answer of R repetitions, and how to compute what it was about.
+    """One noisy answer of R repetitions, and a function that computes its exact value.
 
     Attributes:
         noisy: The release, shape (R, m).
@@ -110,7 +110,7 @@ class _Heard:
         self._past: dict[CorrelatedGradientOracle, list[tuple[Array, Array]]] = {}
 
     def answer(self, question: Question, answer: Callable[[], Any]) -> Any:
-        """The oracle's own, unchanged."""
+        """Return the oracle's own, unchanged."""
         given = answer()
         if question.kind == "choice":
             scored: Scored = question.about
@@ -122,7 +122,7 @@ class _Heard:
         return given
 
     def _encoded(self, oracle: CorrelatedGradientOracle, given: Any, X: Array) -> Answer:
-        """The row of C x + noise that was released with an answer: given what was before, it says the same."""
+        """Return the row of C x + noise that was released with an answer: given the earlier rows, it is equivalent."""
         past = self._past.setdefault(oracle, [])
         past.append((X.copy(), given.noisy))
         n, m, weights = oracle.problem.records, oracle.scheme.bins, row_of(oracle.scheme.matrix, len(past) - 1)
@@ -234,7 +234,7 @@ _DESCRIBED: dict[str, Callable[..., Answer]] = {
 
 
 def _block_of(oracle: Any) -> NDArray[np.int64] | None:
-    """Each repetition's own block of records, where that is what was asked about: which one follows from the steps."""
+    """Return each repetition's own block of records, if blocks were queried: the steps determine which one."""
     rows: NDArray[np.int64] | None = getattr(oracle.problem, "rows", None)
     return rows
 
@@ -367,7 +367,7 @@ class Witness:
         return self._understood / repetitions
 
     def scores(self, repetitions: int) -> dict[str, Array]:
-        """The scores, one number per repetition each (0 for who was never heard); those that mean something."""
+        """Return the scores, one number per repetition each (0 for who was never heard); those that mean something."""
         ratio = self._ratio.copy()
         for epoch in self._epochs.values():
             ratio[epoch.rows] += epoch.ratio()
@@ -431,13 +431,13 @@ class _Epoch:
             self._lifts[side, place] += present - absent
 
     def ratio(self) -> Array:
-        """The logarithm of the likelihood ratio, shape (R,)."""
+        """Return the logarithm of the likelihood ratio, shape (R,)."""
         first, second = self._without + self._mixed()
         found: Array = second - first
         return found
 
     def _mixed(self) -> Array:
-        """The logarithm of the mean over places of what the record there makes more likely, shape (2, R)."""
+        """Return the logarithm of the mean, over the record's places, of its likelihood ratio, shape (2, R)."""
         with np.errstate(divide="ignore"):
             weights = np.log(self._chances)[:, None]
         found: Array = special.logsumexp(weights + self._lifts, axis=1)
@@ -493,7 +493,7 @@ def _with_and_without(answer: Answer, problem: Any) -> tuple[Array, Array]:
 
 
 def _log_density(answer: Answer, exact: Array) -> Array:
-    """Log-likelihood of an answer around its exact value, up to what is the same for both datasets."""
+    """Log-likelihood of an answer around its exact value, up to terms that are equal for both datasets."""
     distance = np.linalg.norm(answer.noisy - exact, axis=-1)
     amount = np.where(answer.amount > 0, answer.amount, 1.0)
     if answer.kind in ("gaussian", "secure"):

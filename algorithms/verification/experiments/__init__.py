@@ -38,7 +38,7 @@ class Picture:
 
 @cache
 def experiments() -> tuple[Experiment, ...]:
-    """All of them; names are unique."""
+    """Return all of them; names are unique."""
     papers = [import_module(f"{__name__}.{paper}") for paper in _PAPERS]
     return tuple(experiment for paper in papers for experiment in paper.EXPERIMENTS)
 

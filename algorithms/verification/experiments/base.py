@@ -32,5 +32,5 @@ class Experiment:
 
 
 def of_task(results: Sequence[Result], task: Task) -> list[Result]:
-    """The results of one task."""
+    """Return the results of one task."""
     return [result for result in results if result.task == name_of(task)]

@@ -1,4 +1,4 @@
-"""Figures that Ganesh, Liu, Oh & Thakurta 2023 lack: what their algorithms reach against n, beside explicit bounds."""
+"""Figures that Ganesh, Liu, Oh & Thakurta 2023 lack: results of their algorithms against n, with explicit bounds."""
 
 from __future__ import annotations
 

@@ -41,13 +41,13 @@ class Quantity:
     axis: str = ""
 
     def curves(self, results: Sequence[Result]) -> tuple[Line, Line]:
-        """The measured means with their intervals, and the bound."""
+        """Return the measured means with their intervals, and the bound."""
         n = records(results)
         measured = curve_of(f"{self.label}, measured", n, self.measured(results))
         return measured, Line(f"{self.label}, {self.source}", n, self.bounds(results), promised=True)
 
     def panel(self, title: str, results: Sequence[Result]) -> Panel:
-        """The two alone."""
+        """Return the two alone."""
         return Panel(title, "records n", self.axis or self.label, self.curves(results), log_x=True)
 
     def measured(self, results: Sequence[Result]) -> list[Measured]:
@@ -55,18 +55,18 @@ class Quantity:
         return [mean_interval(vector(result, self.name), CONFIDENCE) for result in results]
 
     def bounds(self, results: Sequence[Result]) -> tuple[float, ...]:
-        """The bounds, in the order of the results."""
+        """Return the bounds, in the order of the results."""
         return tuple(float(self.bound(result).upper) for result in results)
 
     def told(self, results: Sequence[Result]) -> str:
-        """A sentence: the means, how they relate to the bound, both exponents."""
+        """Return a sentence: the means, how they relate to the bound, both exponents."""
         measured, bounds = self.measured(results), self.bounds(results)
         n = ", ".join(f"{count:g}" for count in records(results))
         means = ", ".join(f"{mean.mean:.3g}" for mean in measured)
         return f"{self.label}: {means} for n = {n}; {held(measured, bounds)}; {self._exponents(results, bounds)}."
 
     def _exponents(self, results: Sequence[Result], bounds: Sequence[float]) -> str:
-        """Part of a sentence: how fast what is measured falls, and how fast its bound does."""
+        """Return part of a sentence: how fast the measured quantity falls, and how fast its bound does."""
         n = records(results)
         slope = fit(n, [vector(result, self.name) for result in results], CONFIDENCE)
         promised = exponent(n, bounds)
@@ -85,7 +85,7 @@ def curve_of(label: str, x: Sequence[float], means: Sequence[Measured]) -> Line:
 
 
 def held(means: Sequence[Measured], bounds: Sequence[float]) -> str:
-    """Part of a sentence: whether means lie below their bounds with their whole intervals, and how far."""
+    """Return part of a sentence: whether means lie below their bounds with their whole intervals, and how far."""
     ratios = [bound / mean.mean for mean, bound in zip(means, bounds, strict=True)]
     far = f"{min(ratios):.3g} to {max(ratios):.3g} times the mean"
     if all(mean.high <= bound for mean, bound in zip(means, bounds, strict=True)):
@@ -96,7 +96,7 @@ def held(means: Sequence[Measured], bounds: Sequence[float]) -> str:
 
 
 def compared(first: Sequence[Measured], second: Sequence[Measured], names: tuple[str, str], n: Sequence[float]) -> str:
-    """A sentence: which of two is smaller at which n, where their intervals lie apart."""
+    """Return a sentence: which of two is smaller at which n, where their intervals lie apart."""
     found: dict[str, list[str]] = {"smaller": [], "larger": [], "not distinguished": []}
     for count, a, b in zip(n, first, second, strict=True):
         word = "smaller" if a.high < b.low else "larger" if a.low > b.high else "not distinguished"
@@ -111,7 +111,7 @@ def compared(first: Sequence[Measured], second: Sequence[Measured], names: tuple
 
 
 def records(results: Sequence[Result]) -> tuple[float, ...]:
-    """The number of records of every result."""
+    """Return the number of records of every result."""
     return tuple(parameter(result, "records") for result in results)
 
 

@@ -53,7 +53,7 @@ def _paths(results: Sequence[Result], axis: str, label: str) -> tuple[Panel, ...
 
 
 def _told(sentence: Callable[[list[Result]], str]) -> Callable[[Sequence[Result]], tuple[str, ...]]:
-    """A sentence about each dataset."""
+    """Return a sentence about each dataset."""
     return lambda results: tuple(f"{data}: {sentence(_here(results, data))}" for data in _DATA)
 
 

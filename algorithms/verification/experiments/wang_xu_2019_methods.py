@@ -33,7 +33,7 @@ _LABELS = {
 
 
 def _at(results: Sequence[Result], epsilon: float) -> dict[str, Result]:
-    """The paths at an ε, by method."""
+    """Return the paths at an ε, by method."""
     paths = of_task(results, method_path)
     return {text(path, "method"): path for path in paths if parameter(path, "epsilon") == epsilon}
 
@@ -43,7 +43,7 @@ def _epsilons(results: Sequence[Result]) -> list[float]:
 
 
 def _bound(ours: Result) -> float:
-    """The explicit bound on the root of the mean square of the norm over all steps, for our method."""
+    """Return the explicit bound on the root of the mean square of the norm over all steps, for our method."""
     return float(bound_of("exact", posed=method_posed)(ours).upper ** 0.5)
 
 

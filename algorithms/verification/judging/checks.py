@@ -1,4 +1,4 @@
-"""Checks: what was measured or spent, compared with what was promised. Never a silent pass.
+"""Checks: measured or spent values, compared with guaranteed ones. Never a silent pass.
 
 Throughout, ``theorem`` is the id of the statement that promises, ``repetitions`` holds one independent sample each,
 shape (R,), and ``confidence`` in (0, 1) is that of the two-sided interval. What is not a vector of samples or not in
@@ -57,7 +57,7 @@ class Measured:
     high: float
 
     def as_json(self) -> dict[str, float | str]:
-        """The three for JSON, the ends of the interval outwards as decimals, too; what is not finite is text."""
+        """Return the three for JSON, the ends of the interval outwards as decimals, too; non-finite values are text."""
         mean = outward(self.mean, "up") if self.mean == self.high else self.mean
         ends = {"mean": mean, "low": outward(self.low, "down"), "high": outward(self.high, "up")}
         return {name: _plain(value) for name, value in ends.items()}
@@ -111,7 +111,7 @@ class Check:
     reason: str
 
     def as_json(self) -> dict[str, object]:
-        """The check as plain data for ``json.dumps``; an end that is not finite is written as text."""
+        """Return the check as plain data for ``json.dumps``; an end that is not finite is written as text."""
         return {
             "theorem": self.theorem,
             "kind": self.kind,
@@ -126,7 +126,7 @@ class Check:
 
 
 def mean_interval(repetitions: ArrayLike, confidence: float = 0.95) -> Measured:
-    """The mean of independent repetitions and Student's t interval; from a single one, the whole line."""
+    """Return the mean of independent repetitions and Student's t interval; from a single one, the whole line."""
     samples = finite_samples(repetitions)
     valid_share("confidence", confidence)
     mean = float(samples.mean())
@@ -205,7 +205,7 @@ def spent_check(theorem: str, ledger: Ledger, budget: PrivacyBudget) -> Check:
 
 
 def refused_check(theorem: str, kind: str, refused: Sequence[str], runs: int) -> Check:
-    r"""Return a failed check for runs that their ledgers refused, whatever the others measured.
+    r"""Return a failed check for runs that their ledgers refused, for any results of the others.
 
     A right run is never refused (but once in 1e12), and what a refused one would have measured has no value.
 
@@ -216,7 +216,7 @@ def refused_check(theorem: str, kind: str, refused: Sequence[str], runs: int) ->
 
 
 def unproven_check(theorem: str, kind: str, unproven: Sequence[str], runs: int) -> Check:
-    """Return an undecided check for runs of which some are unproven, as these may have any value.
+    """Return an undecided check if some runs are unproven, as these may have any value.
 
     >>> unproven_check("x/y", "bound", ["the tail did not close"], 4).reason
     'nothing is proven of 1 of 4 runs: the tail did not close'
@@ -232,7 +232,7 @@ def _of_runs(theorem: str, kind: str, verdict: Verdict, found: str, reasons: Seq
 
 
 def lost_check(theorem: str, kind: str, verdict: Verdict, reason: str, lost: int) -> Check:
-    """A verdict without a measurement: predicted are 0 lost runs, measured is how many there were."""
+    """Return a verdict without a measurement: predicted are 0 lost runs, measured is how many there were."""
     count = float(lost)
     return Check(theorem, kind, Enclosure.exactly(0, "lost runs"), Measured(count, count, count), verdict, reason)
 
@@ -306,7 +306,7 @@ def sensitivity_check(theorem: str, problem: Problem, points: ArrayLike, ledger:
 
 
 def finite_samples(values: ArrayLike) -> NDArray[np.float64]:
-    """Independent samples as a vector, shape (R,), R >= 1: see above for what is refused."""
+    """Independent samples as a vector, shape (R,), R >= 1: the module lists the refused ones."""
     samples = np.asarray(values, dtype=np.float64)
     if samples.ndim != 1 or len(samples) == 0:
         raise InvalidValue("repetitions.shape", samples.shape, "(R,) with R >= 1")
@@ -316,20 +316,20 @@ def finite_samples(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def valid_share(name: str, value: float) -> None:
-    """Refuse what is not strictly between 0 and 1."""
+    """Refuse numbers that are not strictly between 0 and 1."""
     if not 0 < value < 1:
         raise InvalidValue(name, value, "greater than 0 and less than 1")
 
 
 def formatted_upper(predicted: Enclosure | Numerical, specification: str) -> str:
-    """The upper bound in a format such as ".4g", as Python writes it; a proven one is rounded up."""
+    """Return the upper bound in a format such as ".4g", as Python writes it; a proven one is rounded up."""
     if isinstance(predicted, Numerical):
         return format(predicted.upper, specification)
     return formatted_float(predicted.exact_upper, specification, "up")
 
 
 def ends_as_json(predicted: Enclosure | Numerical) -> dict[str, float | str]:
-    """Both bounds for JSON, proven ones rounded outwards; what is not finite is text."""
+    """Return both bounds for JSON, proven ones rounded outwards; values that are not finite are text."""
     if isinstance(predicted, Numerical):
         return {"lower": predicted.lower, "upper": predicted.upper}
     return {

@@ -33,7 +33,7 @@ _COUNTED = ("hits", "sum", "squares", "draws")
 
 
 def largest_rate(errors: int, runs: int, confidence: float) -> float:
-    """The upper bound of Clopper and Pearson's interval: the largest rate that is not refuted by so few errors.
+    """Return the upper bound of Clopper and Pearson's interval: the largest rate that is not refuted by so few errors.
 
     Of ``runs`` >= 1; the confidence, in (0, 1), is one-sided.
 
@@ -47,7 +47,7 @@ def largest_rate(errors: int, runs: int, confidence: float) -> float:
 
 
 def measured(numbers: Numbers, confidence: float) -> Measured:
-    """The interval of a proportion (``hits`` of ``draws``) or a mean (``sum``, ``squares``, ``draws``).
+    """Return the interval of a proportion (``hits`` of ``draws``) or a mean (``sum``, ``squares``, ``draws``).
 
     Numbers that are neither are refused; if not finite, as ``NotMeasured``.
     """
@@ -114,7 +114,7 @@ def estimate_check(theorem: str, numbers: Numbers, bound: Enclosure, confidence:
 def quantile_check(
     theorem: str, repetitions: Sequence[float], bound: Enclosure, failure: float, confidence: float = 0.999
 ) -> Check:
-    """Hold the (1-ω)-quantile of independent repetitions against what they exceed with a probability of at most ω.
+    """Compare the (1-ω)-quantile of independent repetitions with a bound that holds with probability 1-ω.
 
     By order statistics, which is exact whatever the distribution: the i-th smallest of N samples lies above the
     quantile unless i or more of them are below it, each of which happens with probability 1-ω; so a binomial variable's
@@ -140,7 +140,7 @@ def quantile_check(
 
 
 def always_check(theorem: str, repetitions: Sequence[float], bound: Enclosure) -> Check:
-    """Compare every repetition with what none of them may exceed: a single one above it refutes the bound.
+    """Compare every repetition with a bound for all of them: a single one above it refutes the bound.
 
     Returns:
         ``fails`` where some sample lies above the bound, ``holds`` where all are at most its lower bound; ``undecided``

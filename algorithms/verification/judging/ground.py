@@ -36,7 +36,7 @@ class Ground:
 
 
 def plain_step(x: Array, slope: Array, length: float) -> Array:
-    """A step of a descent that nothing constrains."""
+    """Return a step of a descent that nothing constrains."""
     return x - length * slope
 
 

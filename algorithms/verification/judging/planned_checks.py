@@ -1,4 +1,4 @@
-"""The kinds of planned checks, whatever the algorithm: a budget, a bound, a closed form, an exponent.
+"""The kinds of planned checks, for any algorithm: a budget, a bound, a closed form, an exponent.
 
 A study names the cells, their numbers and the claim; this module compares them. The claim is a function of a cell's
 result, so that listing the checks builds no bound; by default it is ``bound`` of the algorithm that ran.
@@ -88,7 +88,7 @@ Values = Value | tuple[Value, ...]
 
 
 def by_size(quick: Values, full: Values) -> Mapping[Size, Values]:
-    """A parameter, or the values that a sweep gives it, by size."""
+    """Return a parameter, or the values that a sweep gives it, by size."""
     return {Size.QUICK: quick, Size.FULL: full}
 
 
@@ -109,7 +109,7 @@ def cells(task: Task, **parameters: Values | Mapping[Size, Values]) -> CellsAt:
 
 
 def together(*groups: CellsAt) -> CellsAt:
-    """The cells of several, one after the other."""
+    """Return the cells of several, one after the other."""
     return lambda size: [cell for group in groups for cell in group(size)]
 
 
@@ -152,7 +152,7 @@ Checks = tuple[PlannedCheck, ...]
 
 
 def bounded(theorem: str, name: str, cells: CellsAt, quantity: Quantity, bound: Promise = OWN_BOUND) -> Checks:
-    """The mean of what the repetitions of a cell measured stays below an explicit bound on the expectation."""
+    """The mean of the values measured in a cell stays below an explicit bound on the expectation."""
 
     def held(result: Result, confidence: float) -> Check:
         return bound_check(theorem, _samples(result, quantity), bound(result), confidence)
@@ -187,7 +187,7 @@ def rate_bounded(theorem: str, name: str, cells: CellsAt, failure: Promise) -> C
 
 
 def mean_bounded(theorem: str, name: str, cells: CellsAt, bound: Promise) -> Checks:
-    """The mean of what a cell summed (``sum``, ``squares``, ``draws``) stays below a bound on the expectation."""
+    """The mean of the values summed in a cell (``sum``, ``squares``, ``draws``) is below a bound on the expectation."""
     return _estimated(theorem, name, cells, bound, ("sum", "squares", "draws"), Mode.EXPECTATION)
 
 
@@ -226,7 +226,7 @@ def _for_each(
 
 
 def in_turn(*groups: Sequence[PlannedCheck]) -> Checks:
-    """The first check of each group, then the second of each, and so on."""
+    """Return the first check of each group, then the second of each, and so on."""
     return tuple(check for row in zip(*groups, strict=True) for check in row)
 
 
@@ -291,7 +291,7 @@ def slope(
 
 
 def _within(theorem: str, exponent: float, sweep: _Sweep, regime: Regime | None, confidence: float) -> SlopeCheck:
-    """The check on the sizes at which the exponent can show."""
+    """Return the check on the sizes at which the exponent can show."""
     if regime is None:
         return slope_check(theorem, exponent, sweep.sizes, sweep.samples, confidence=confidence)
     values = [regime.value(result) for result in sweep.results]
@@ -360,7 +360,7 @@ def exact_slope(
 
 
 def computed(theorem: str, value: float, promised: Enclosure, verdict: Verdict, reason: str) -> Check:
-    """The check of a number that was computed and not estimated: its interval is the number itself."""
+    """Return the check of a number that was computed and not estimated: its interval is the number itself."""
     return Check(theorem, "formula", promised, Measured(value, value, value), verdict, reason)
 
 

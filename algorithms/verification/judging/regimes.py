@@ -85,7 +85,7 @@ def _at(result: Result, posed: Posed | None) -> tuple[Any, Any]:
 
 @cache
 def _curvature(posed: Posed | None, key: str) -> float:
-    """The largest eigenvalue of the mean Hessian where a cell's descent ends without noise."""
+    """Return the largest eigenvalue of the mean Hessian where a cell's descent ends without noise."""
     algorithm, problem = _at(Result(key, {}, 0.0), posed)
     return ground(problem, problem.initial_point[None], _step(algorithm, problem)).settled
 

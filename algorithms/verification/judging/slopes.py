@@ -1,4 +1,4 @@
-"""Exponents: does what was measured fall (or grow) as fast as a theorem says?
+"""Exponents: whether a measured quantity falls (or grows) as fast as a theorem says.
 
 A sweep measures a positive quantity at several sizes x, with independent repetitions at each. The exponent is the slope
 of the logarithm of the means over log x, by least squares: a fixed linear form of independent log means. Each of them
@@ -134,7 +134,7 @@ def fit(sizes: ArrayLike, samples: Sequence[ArrayLike], confidence: float = 0.99
 
 
 def _estimated(form: Array, groups: Sequence[Array]) -> tuple[float, float, float]:
-    """A linear form of the log means: its value, standard error and degrees of freedom."""
+    """Return a linear form of the log means: its value, standard error and degrees of freedom."""
     means = np.array([group.mean() for group in groups])
     variances = np.array([group.var(ddof=1) / len(group) for group in groups]) * (form / means) ** 2
     freedoms = np.array([len(group) - 1 for group in groups], dtype=np.float64)
@@ -144,7 +144,7 @@ def _estimated(form: Array, groups: Sequence[Array]) -> tuple[float, float, floa
 
 
 def _bend(logs: Array, groups: Sequence[Array]) -> tuple[float, float]:
-    """The quadratic coefficient and its p-value, by the same interval."""
+    """Return the quadratic coefficient and its p-value, by the same interval."""
     if len(logs) <= FEWEST_POINTS:
         return 0.0, 1.0
     value, error, freedom = _estimated(np.linalg.pinv(np.vander(logs, 3))[0], groups)
@@ -224,7 +224,7 @@ def exact_slope_check(
 
 
 def not_asymptotic(theorem: str, predicted: float, slope: Slope, reason: str) -> SlopeCheck:
-    """An exponent measured where the theorem's does not show yet: undecided, whatever it is."""
+    """Return an exponent measured outside the asymptotic regime of the theorem: undecided, for any value."""
     where = f"exponent {slope.value:.3g} in [{slope.low:.3g}, {slope.high:.3g}]"
     return SlopeCheck(theorem, predicted, slope, Finding.UNCLEAR, Verdict.UNDECIDED, f"{where}; {reason}")
 

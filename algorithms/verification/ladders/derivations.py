@@ -1,4 +1,4 @@
-"""One ladder per theorem: its proof, with what was measured for what it bounds, replaced one ingredient at a time.
+"""One ladder per theorem: its proof, with bounds replaced by measured values, one ingredient at a time.
 
 Every formula here is the proof's own in doubles, written from the derivations beside the statements and not the code of
 a ``bound``: at public constants both must give the same number, which is the last line of every ladder.
@@ -93,7 +93,7 @@ class Ladder:
 
 @singledispatch
 def ladder(algorithm: Any, problem: Any, run: Run, mapping: str = "noisy") -> Ladder:
-    """The ladder of an algorithm's bound in a run of it; registered for every class that has one."""
+    """Return the ladder of an algorithm's bound in a run of it; registered for every class that has one."""
     raise NotImplementedError(type(algorithm).__name__)
 
 
@@ -101,7 +101,7 @@ def ladder(algorithm: Any, problem: Any, run: Run, mapping: str = "noisy") -> La
 
 
 def _upper(number: Any) -> float:
-    """A public constant as a double, rounded up."""
+    """Return a public constant as a double, rounded up."""
     if isinstance(number, Enclosure):
         return number.upper
     return evaluate(number, {}).upper if hasattr(number, "free_symbols") else float(number)
@@ -127,7 +127,7 @@ def _gaps(run: Run, first: Array, lowest: float, public: float) -> tuple[Array, 
 
 
 def _last(bound: Enclosure) -> Rung:
-    """The bound, which is the proof's last line, or what holds without a theorem where that is less."""
+    """Return the bound, which is the proof's last line, or the trivial bound if that is less."""
     if bound.method.startswith(_TRIVIAL):
         why = f"less holds without a theorem: {bound.method.removeprefix(_TRIVIAL)}"
         return Rung(constant(bound.upper), why, Due.TRIVIAL, ">=")
@@ -393,7 +393,7 @@ def _spider(algorithm: Spider, problem: FiniteSum, run: Run, mapping: str = "noi
 
 @ladder.register
 def _restarted(algorithm: RestartedSpider, problem: FiniteSum, run: Run, mapping: str = "noisy") -> Ladder:
-    """The last stage, behind what is promised of the one before."""
+    """Return the last stage, after the bound for the one before."""
     bounds, gap = algorithm.bounds(problem), algorithm.initial_gap
     if len(bounds) > 1:
         gap = growth_of(problem, algorithm.growth).gap_above(bounds[-2])
@@ -557,7 +557,7 @@ def _frank_wolfe(
     claim: str,
     curvature: float,
 ) -> Ladder:
-    """E gap <= [F(x₁) - F(x_{T+1})]/(γT) + E (what a choice loses) + (Lγ/2) E (the way to the vertex)²."""
+    """E gap <= [F(x₁) - F(x_{T+1})]/(γT) + E (loss by a choice) + (Lγ/2) E (the way to the vertex)²."""
     gamma, bound, way = run.parameters["step_fraction"], algorithm.bound(problem), _mean(run, "reach")
     gap, shortfall = _mean(run, "gap"), _mean(run, "shortfall")
     first = constant(float(run.trace["objective"].per_step[0]))
@@ -591,7 +591,7 @@ def _frank_wolfe(
 
 @ladder.register
 def _on_a_net(algorithm: NetExponentialMechanism, problem: FiniteSum, run: Run, mapping: str = "noisy") -> Ladder:
-    """LUW 2024, Lemma 4.2, explicit: E F - min over the net = (entropy - what the best lacks)/β <= ln N/β, and S r."""
+    """LUW 2024, Lemma 4.2, explicit: E F - min over the net = (entropy - deficit of the best)/β <= ln N/β, and S r."""
     net, beta, bound = algorithm.net, float(algorithm.inverse_temperature(problem)), algorithm.bound(problem)
     risks = problem.objective_at(net.points) + float(algorithm.regularisation) / 2 * (net.points**2).sum(axis=1)
     above = risks - risks.min()

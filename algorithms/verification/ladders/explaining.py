@@ -60,7 +60,7 @@ class Explanation:
         return tuple(line for line in self.lines if line.verdict is Verdict.FAILS)
 
     def factors(self) -> dict[Due, float]:
-        """The factor of each cause, the largest first; their product is bound over measurement."""
+        """Return the factor of each cause, the largest first; their product is bound over measurement."""
         found: dict[Due, float] = {}
         for line in self.lines:
             found[line.due] = found.get(line.due, 1.0) * line.factor
@@ -99,7 +99,7 @@ class Explanation:
 
 
 def plain(value: float) -> float | str:
-    """A number for JSON."""
+    """Return a number for JSON."""
     return value if math.isfinite(value) else str(value)
 
 

@@ -104,7 +104,7 @@ def jackknifed(samples: ArrayLike) -> Array:
 
 
 def constant(value: float) -> Array:
-    """A number that no repetition changes."""
+    """Return a number that no repetition changes."""
     return np.array([value])
 
 
@@ -129,7 +129,7 @@ def _line(low: Rung, high: Rung, confidence: float) -> Line:
 
 
 def _judged(relation: Relation, step: float, half: float, scale: float) -> Verdict:
-    """The verdict on right - left, which lies within ``half`` of ``step``; sides of that scale are rounded."""
+    """Return the verdict on right - left, which lies within ``half`` of ``step``; sides of that scale are rounded."""
     rounding = _ROUNDING * scale
     if relation == "=":
         if abs(step) > half + rounding:

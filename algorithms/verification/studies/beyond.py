@@ -52,7 +52,7 @@ def _falling_values(result: Result) -> dict[str, Any]:
 
 
 def falling_noise(shape: str, records: int, dimension: int, steps: int, repetitions: int, seed: int) -> Numbers:
-    """The last excess risk of gradient descent on Σ_j h(w_j), with the statement's noise in each step."""
+    """Return the last excess risk of gradient descent on Σ_j h(w_j), with the statement's noise in each step."""
     derivatives, given, place = _SHAPES[shape]
     L, mu, eta, rho = (float(Fraction(each)) for each in (*given.values(), _CLASS["rho"]))
     kappa = math.sqrt(1 - 2 * mu * eta * (1 - L * eta / 2))

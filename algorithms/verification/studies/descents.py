@@ -1,4 +1,4 @@
-"""Descents: what they spend, their explicit bounds at three sizes, their exponents where these show."""
+"""Descents: their privacy loss, explicit bounds at three sizes, and exponents where these show."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ _REPETITIONS, _MORE_REPETITIONS = by_size(16, 64), by_size(64, 256)
 
 
 def wavy(records: int, dimension: int) -> Landscape:
-    """A non-convex landscape with a known PL constant and minimum 0; the walk stays far inside of its ball."""
+    """Return a non-convex landscape with a known PL constant and minimum 0; the walk stays far inside of its ball."""
     return landscape(WAVY, records, np.full(dimension, 0.3), radius=2, shift_bound=1)
 
 
 def mirror(shape: WhichMirror, dimension: int) -> DistanceGenerator:
-    """A mirror on a set of size 2: squared l2 norm, squared q-norm, or entropy."""
+    """Return a mirror on a set of size 2: squared l2 norm, squared q-norm, or entropy."""
     if shape == "l2":
         return EuclideanMirror.of_ball(L2Ball(dimension, 2))
     return PNormMirror.of_ball(L1Ball(dimension, 2)) if shape == "l1" else EntropyMirror(Simplex(dimension, 2))
@@ -88,7 +88,7 @@ def projected_gradient(records: int, dimension: int, epsilon: float) -> tuple[Pr
 
 
 def _both_mappings(theorem: str, name: str, runs: kinds.CellsAt) -> kinds.Checks:
-    """The mapping at the noisy and at the exact gradient, in turn, each below its bound."""
+    """Return the mapping at the noisy and at the exact gradient, in turn, each below its bound."""
     named = {mapping: name.replace("MAPPING", mapping) for mapping in ("noisy", "exact")}
     return in_turn(*(bounded(theorem, named[mapping], runs, mapping, bound_of(mapping)) for mapping in named))
 
@@ -186,7 +186,7 @@ def local_pl(records: int, epsilon: float) -> tuple[LangevinDynamics, Landscape]
 
 
 def _near_the_start(result: Result) -> Enclosure:
-    """The theorem's bound; (w² - 1)²/4 has ½|slope|² = 2w² times itself, w at least 0.95 - r."""
+    """Return the theorem's bound; (w² - 1)²/4 has ½|slope|² = 2w² times itself, w at least 0.95 - r."""
     algorithm, problem = at_cell(local_pl.posed, result)
     values = {
         symbols.step_size: Fraction(algorithm.step_size_for(problem)),
@@ -276,7 +276,7 @@ _PERTURBED = (
 
 @reads(samples("mean_square"), spending)
 def weighted(records: int, dimension: int, epsilon: float) -> tuple[WeightedDescent, Problem]:
-    """Weighted descent with its own parameters: the mean square of the gradient over what may be returned."""
+    """Weighted descent with its own parameters: the mean square of the gradient over the possible outputs."""
     return at_budget(WeightedDescent.calibrated, smooth_design(records, dimension), budget_of(epsilon))
 
 
@@ -306,7 +306,7 @@ _WEIGHTED += (
 
 
 def baseline(which: WhichBaseline, epsilon: float, steps: int) -> QuotedDescent:
-    """A baseline as Wang & Xu 2019 quote it, at their δ."""
+    """Return a baseline as Wang & Xu 2019 quote it, at their δ."""
     if which == "wang-ye-xu":
         return WangYeXu2017.quoted(Fraction(epsilon), "1e-3", steps)
     reading: Literal["times-steps", "per-iteration"] = (
@@ -324,7 +324,7 @@ def _spent_of_claim(run: Run) -> Numbers:
 def quoted_baseline(
     which: WhichBaseline, records: int, dimension: int, epsilon: float, steps: int
 ) -> tuple[QuotedDescent, Problem]:
-    """A quoted baseline: mean square of the noisy mapping, one per repetition; ε that was spent, certified."""
+    """Return a quoted baseline: mean square of the noisy mapping, one per repetition; ε that was spent, certified."""
     return baseline(which, epsilon, steps), design(records, dimension)
 
 

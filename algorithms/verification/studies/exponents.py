@@ -29,7 +29,7 @@ _NONE, _L1 = Fraction(0), Fraction(1, 100)
 def padded(
     records: int, dimension: int, *, flipped: float = _FLIPPED, l1: Fraction = _NONE, radius: int | None = _RADIUS
 ) -> Problem:
-    """The sigmoid loss, of four features and of zeros: the dimension enters by the noise alone.
+    """Return the sigmoid loss, of four features and of zeros: the dimension enters by the noise alone.
 
     Where some labels are flipped the loss does not vanish far away from 0.
     """

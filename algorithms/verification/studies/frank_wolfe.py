@@ -1,4 +1,4 @@
-"""The Frank-Wolfe methods against Wang & Xu 2019: what they spend, explicit bounds at three sizes, an exponent in n."""
+"""The Frank-Wolfe methods against Wang & Xu 2019: privacy loss, explicit bounds at three sizes, an exponent in n."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dpbounds.algorithms.verification.sweeping.trials import means, reads, sampl
 
 
 def sign_design(records: int, dimension: int, seed: int = 0) -> BoundedEntries:
-    """The squared loss with sigmoid link on features of ±1, the label drawn by the first of them."""
+    """Return the squared loss with sigmoid link on features of ±1, the label drawn by the first of them."""
     generator = np.random.default_rng(seed)
     features = np.where(generator.random((records, dimension)) < 0.5, 1.0, -1.0)
     labels = np.where(generator.random(records) < 1 / (1 + np.exp(-features[:, 0])), 1, -1)

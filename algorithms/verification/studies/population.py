@@ -48,7 +48,7 @@ def _chance(margins: Array) -> Array:
 
 
 def links(records: int, dimension: int, seed: int) -> LinearModel:
-    """Labels with P(y = 1 | x) = σ(<w*, x>), squared loss: what Theorem 5 of Wang, Chen & Xu 2019 is about."""
+    """Labels with P(y = 1 | x) = σ(<w*, x>), squared loss: the setting of Theorem 5 of Wang, Chen & Xu 2019."""
     draw = np.random.default_rng(seed)
     features = _directions(draw, records, dimension)
     chance = _chance(features @ _truth(dimension))
@@ -71,14 +71,14 @@ def on_ball(records: int, dimension: int, epsilon: float) -> tuple[GaussianFrank
 
 @cache
 def on_net(records: int, epsilon: float) -> tuple[NetExponentialMechanism, LinearModel]:
-    """The exponential mechanism on a net of [-1, 1]."""
+    """Return the exponential mechanism on a net of [-1, 1]."""
     options = {"radius": 1, "covering_radius": "1/50"}
     return at_budget(NetExponentialMechanism.calibrated, regression(records, 1, 0), budget_of(epsilon), **options)
 
 
 @cache
 def on_ridge(records: int, epsilon: float, covering_radius: str) -> tuple[NetExponentialMechanism, LinearModel]:
-    """The exponential mechanism for F + ‖w‖²/2 on a net of the interval |w| <= G."""
+    """Return the exponential mechanism for F + ‖w‖²/2 on a net of the interval |w| <= G."""
     options = {"covering_radius": covering_radius, "regularisation": 1}
     return at_budget(NetExponentialMechanism.calibrated, regression(records, 1, 0), budget_of(epsilon), **options)
 
@@ -112,7 +112,7 @@ def vertices(records: int, dimension: int, epsilon: float, repetitions: int, see
 
 
 def net(records: int, epsilon: float, repetitions: int, seed: int) -> Numbers:
-    """A choice on a net: its population risk over the least that a fine grid of the interval has."""
+    """Return a choice on a net: its population risk over the least that a fine grid of the interval has."""
     method, entropy = on_net(records, epsilon)[0], np.random.SeedSequence(seed)
     population = regression(_FRESH, 1, int(entropy.spawn(1)[0].generate_state(1, np.uint64)[0]))
     least = float(population.objective_at(np.linspace(-1, 1, 401)[:, None]).min())
@@ -164,7 +164,7 @@ def on_trees(records: int, epsilon: float) -> tuple[PopulationTreeSpider, Proble
 
 
 def trees(records: int, epsilon: float, repetitions: int, seed: int) -> Numbers:
-    """The mean norm of the population's gradient, and the mean square of the estimates' errors, one per draw."""
+    """Return the mean norm of the population's gradient, and the mean square of the estimates' errors, one per draw."""
     method, population = on_trees(records, epsilon)[0], atoms()
     seeds = np.random.SeedSequence(seed).generate_state(repetitions, np.uint64).tolist()
     runs = [

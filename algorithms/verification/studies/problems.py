@@ -9,7 +9,7 @@ from dpbounds.algorithms.problems.problem import Problem
 
 
 def design(records: int, dimension: int, **options: Any) -> Problem:
-    """The sigmoid loss on Wang & Xu's synthetic design: the same records for every cell of the same size."""
+    """Return the sigmoid loss on Wang & Xu's synthetic design: the same records for every cell of the same size."""
     data = wang_xu_design(records, dimension, seed=0, feature_bound=4)
     return sigmoid_loss(data.features, data.labels, feature_bound=4, **options)
 

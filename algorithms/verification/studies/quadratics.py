@@ -115,7 +115,7 @@ class Moments:
 
 
 def moments(spider: Spider, problem: Quadratic) -> Moments:
-    """The moments of full-batch DP-SPIDER on a quadratic.
+    """Return the moments of full-batch DP-SPIDER on a quadratic.
 
     A phase of q steps is one matrix, its sum over the phase another: both come from the q-th power of a block matrix,
     so that the cost is that of T/q small products.

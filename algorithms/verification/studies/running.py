@@ -34,7 +34,7 @@ class Algorithm(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An algorithm at work on a small problem: what tests, audits and a reader's first try need.
+    """An algorithm at work on a small problem, for tests, audits and a reader's first try.
 
     Attributes:
         name: The name of the algorithm at the command line ("dp-spider"); unique.
@@ -52,14 +52,14 @@ class Example:
 
 
 def budget_of(epsilon: float, delta: ExactLike = "1e-5") -> PrivacyBudget:
-    """The budget of a cell's ε, a double, exactly."""
+    """Return the budget of a cell's ε, a double, exactly."""
     return PrivacyBudget.of(Fraction(epsilon), delta)
 
 
 def at_budget(
     calibrated: Callable[..., A], problem: P, budget: PrivacyBudget, *arguments: Any, **options: Any
 ) -> tuple[A, P]:
-    """The algorithm that keeps a budget on a problem, and the problem.
+    """Return the algorithm that keeps a budget on a problem, and the problem.
 
     Args:
         calibrated: Such as ``Spider.calibrated``.

@@ -1,4 +1,4 @@
-"""Second order: what is spent, how often a guarantee fails at the records it asks for, gradient norms, noise norms.
+"""Second order: privacy loss, how often a guarantee fails at its number of records, gradient norms, noise norms.
 
 Runs begin at an exact saddle point, with as many records as a guarantee asks for.
 """

@@ -38,7 +38,7 @@ def double_well(records: int, dimension: int) -> Landscape:
 
 
 def _excess(run: Run) -> Numbers:
-    """Excess empirical risk, one per repetition; the ε that was spent (at δ = 1e-6), whatever the variant's budget."""
+    """Excess empirical risk, one per repetition; the ε that was spent (at δ = 1e-6), for any budget of the variant."""
     ends, least = run.ledger.spent(_DELTA), float(double_well(2, run.output.shape[1]).minimum)
     excess = (run.measured["objective"] - least).tolist()
     return {"excess": excess, "spent_lower": ends.lower, "spent_upper": ends.upper}
@@ -48,20 +48,20 @@ def _excess(run: Run) -> Numbers:
 def net_choice(
     records: int, dimension: int, epsilon: float, variant: WhichVariant
 ) -> tuple[NetExponentialMechanism, Landscape]:
-    """A choice by the exponential mechanism on the net of Definition 4.1."""
+    """Return a choice by the exponential mechanism on the net of Definition 4.1."""
     problem = double_well(records, dimension)
     return at_budget(NetExponentialMechanism.calibrated, problem, budget_of(epsilon, _DELTA), variant=variant)
 
 
 @reads(_excess)
 def gibbs_sample(records: int, dimension: int, epsilon: float) -> tuple[RegularisedExponentialMechanism, Landscape]:
-    """A regularised Gibbs sample by the exact sampler."""
+    """Return a regularised Gibbs sample by the exact sampler."""
     problem, budget = double_well(records, dimension), budget_of(epsilon, _DELTA)
     return at_budget(RegularisedExponentialMechanism.calibrated, problem, budget)
 
 
 def net_loss(records: int, epsilon: float, variant: WhichVariant, seed: int) -> Numbers:
-    """The largest privacy loss over a net, in double precision: linear records, of which one changes its sign.
+    """Return the largest privacy loss over a net, in double precision: linear records, one of which changes its sign.
 
     Records are f(x, z) = h(x) + zx with |z| <= B and a steep B beside a flat h, so that G is nearly B. All z = B puts
     the choice at the left end; one record's -B moves it by what two records can do at most.
@@ -114,7 +114,7 @@ def _quantile(result: Result) -> Enclosure:
 
 
 def _loss(theorem: str, name: str, cells: kinds.CellsAt, promised: float) -> kinds.PlannedCheck:
-    """The loss of two neighbours, computed and not estimated, as a share of what is promised: at most and nearly 1."""
+    """Return the loss of two neighbours, computed and not estimated, as a share of its bound: at most and nearly 1."""
 
     def judge(results: Sequence[Result], confidence: float) -> Check:
         loss = number(results[0], "loss")

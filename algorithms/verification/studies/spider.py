@@ -1,4 +1,4 @@
-"""DP-SPIDER and its restarts: what they spend, explicit bounds at three sizes, exponents in n and d."""
+"""DP-SPIDER and its restarts: privacy loss, explicit bounds at three sizes, exponents in n and d."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def quartic(records: int) -> Landscape:
 
 @reads(trials.samples("mean_square"), trials.spending)
 def storm(records: int, dimension: int, epsilon: float) -> tuple[Storm, LinearModel]:
-    """DP-STORM with its own parameters: the mean square of the gradient over what may be returned."""
+    """DP-STORM with its own parameters: the mean square of the gradient over the possible outputs."""
     return at_budget(Storm.calibrated, regression(records, dimension), budget_of(epsilon))
 
 
@@ -126,7 +126,7 @@ def on_a_quadratic(records: int, dimension: int, epsilon: float, seed: int) -> N
 
 
 def of_a_quadratic(records: int, dimension: int, epsilon: float, repetitions: int, seed: int) -> Numbers:
-    """The mean square of the gradient in runs on the same quadratic."""
+    """Return the mean square of the gradient in runs on the same quadratic."""
     model = replace(_quadratic_of(dimension), count=records)
     run = trials.ran(at_budget(Spider.calibrated, model, budget_of(epsilon)), repetitions, seed)
     squares = run.trace["squared_gradient"].per_repetition
@@ -141,7 +141,7 @@ def _computed(result: Result) -> Numerical:
 
 
 def _closed_form(result: Result) -> Enclosure:
-    """The closed form with constants, at the ρ that the budget allows a single Gaussian release."""
+    """Return the closed form with constants, at the ρ that the budget allows a single Gaussian release."""
     method, problem = trials.at_cell(spider.posed, result)
     assert method.budget is not None
     constants: dict[str, Any] = {

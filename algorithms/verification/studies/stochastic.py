@@ -62,7 +62,7 @@ def stochastic(
 def selected_at(
     records: int, dimension: int, budget: PrivacyBudget, runs: int, steps: int | None = None
 ) -> tuple[SelectedStochasticGradientDescent, LinearModel]:
-    """The selected one of several runs, and the problem it is for."""
+    """Return the selected one of several runs, and the problem it is for."""
     calibrated, failure = SelectedStochasticGradientDescent.calibrated, Fraction(2, 2**runs)
     problem = realisable(records, dimension)
     return at_budget(calibrated, problem, budget, steps=steps, distance=_DISTANCE, failure_probability=failure)
@@ -125,7 +125,7 @@ _several = partial(calibrated_on, SelectedStochasticGradientDescent.calibrated, 
 
 
 def _labelled(records: int, dimension: int) -> LinearScores:
-    """Labels by a hyperplane, records clipped to norm 1: what the classifier descends on."""
+    """Labels by a hyperplane, records clipped to norm 1: the data on which the classifier descends."""
     features = np.random.default_rng(0).standard_normal((records, dimension))
     labels = np.where(features[:, 0] > 0, 1.0, -1.0)
     return Records(features, labels, outputs=1, loss=LOGISTIC).clipped_to(Fraction(1))
@@ -136,7 +136,7 @@ _clipped = partial(calibrated_on, ClippedDescent.calibrated, partial(_labelled, 
 
 
 def _clipped_margins(records: int, dimension: int) -> Clipped:
-    """The sigmoid loss of labels by a hyperplane, clipped as if nothing were known of it."""
+    """Return the sigmoid loss of labels by a hyperplane, clipped as if nothing were known of it."""
     features = np.random.default_rng(0).standard_normal((records, dimension))
     labels = np.where(features[:, 0] > 0, 1, -1)
     return Clipped(problems.sigmoid_loss(features, labels, l1=0, feature_bound=5), "1/2")

@@ -1,4 +1,4 @@
-"""Stochastic Spider and AboveThreshold against Ganesh et al. 2023: what they spend, the bounds of their runs."""
+"""Stochastic Spider and AboveThreshold against Ganesh et al. 2023: privacy loss, and the bounds of their runs."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ FAILURE = Fraction(1, 10)  # ω, with which every bound here may fail
 
 
 def wavy(records: int) -> Landscape:
-    """A smooth non-convex landscape of which the records say nothing but their number."""
+    """Return a smooth non-convex landscape that depends on the records only through their number."""
     return landscape(WAVY, records, [0.8] * 8, 3)
 
 
 def labelled(records: int) -> Problem:
-    """The sigmoid loss without a regulariser, on records that are independent draws: the same for every cell."""
+    """Return the sigmoid loss without a regulariser, on records that are independent draws: the same for every cell."""
     rng = np.random.default_rng(0)
     features = rng.standard_normal((records, 3))
     labels = np.where(features[:, 0] + 0.5 * rng.standard_normal(records) > 0, 1, -1)
@@ -92,7 +92,7 @@ def attacked(candidates: int, variant: Variant, sign: int, draws: int, seed: int
 
 
 def realised_loss(candidates: int, variant: Variant, seed: int) -> Numbers:
-    """The privacy loss on two neighbouring datasets, by quadrature, in units of ε."""
+    """Return the privacy loss on two neighbouring datasets, by quadrature, in units of ε."""
     return {"loss": attack(candidates, variant=variant).privacy_loss()}
 
 

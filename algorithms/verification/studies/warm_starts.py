@@ -1,4 +1,4 @@
-"""Warm starts and random projections: what they spend, bounds at three sizes."""
+"""Warm starts and random projections: privacy loss, bounds at three sizes."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class NotMeasured(InvalidValue):
 
 
 def name_of(task: Task) -> str:
-    """The stable name of a task: ``family:function`` behind a fixed prefix, or ``module:function`` elsewhere.
+    """Return the stable name of a task: ``family:function`` behind a fixed prefix, or ``module:function`` elsewhere.
 
     >>> name_of(math.pow)
     'math:pow'
@@ -55,7 +55,7 @@ def name_of(task: Task) -> str:
 
 
 def task_named(name: str) -> Task:
-    """The function that has this name, or ``InvalidValue``."""
+    """Return the function that has this name, or ``InvalidValue``."""
     module, _, function = name.partition(":")
     if module.startswith(_NAMES):
         family = module.removeprefix(_NAMES)
@@ -83,7 +83,7 @@ class Cell:
 
     @classmethod
     def of(cls, task: Task | str, seed: int = 0, **parameters: Value) -> Cell:
-        """A cell of a task, or of the task of that name; parameters in any order.
+        """Return a cell of a task, or of the task of that name; parameters in any order.
 
         >>> Cell.of("math:pow", seed=1, y=2, x=3).key
         '{"parameters": {"x": 3, "y": 2}, "seed": 1, "task": "math:pow"}'
@@ -106,7 +106,7 @@ class Cell:
 
     @classmethod
     def from_key(cls, key: str) -> Cell:
-        """The cell of a key."""
+        """Return the cell of a key."""
         content = documents.parsed(key, "key")
         return cls.of(content["task"], content["seed"], **content["parameters"])
 
@@ -151,7 +151,7 @@ class Result:
 
 
 def vector(result: Result, name: str) -> list[float]:
-    """A result's numbers of that name, as a list.
+    """Return a result's numbers of that name, as a list.
 
     Raises:
         BudgetExceeded: There are none, because the run was refused.
@@ -173,12 +173,12 @@ def vector(result: Result, name: str) -> list[float]:
 
 
 def number(result: Result, name: str) -> float:
-    """A result's single number of that name."""
+    """Return a result's single number of that name."""
     return vector(result, name)[0]
 
 
 def parameter(result: Result, name: str) -> float:
-    """A number among the parameters of a result's cell."""
+    """Return a number among the parameters of a result's cell."""
     value = result.parameters[name]
     if value is None:
         raise InvalidValue(name, value, "a number", "the cell has a parameter of that name without a value")
@@ -186,7 +186,7 @@ def parameter(result: Result, name: str) -> float:
 
 
 def text(result: Result, name: str) -> str:
-    """A parameter of a result's cell, as text."""
+    """Return a parameter of a result's cell, as text."""
     return str(result.parameters[name])
 
 

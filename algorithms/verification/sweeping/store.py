@@ -54,7 +54,7 @@ _FINISHED = "select key, numbers, seconds, refused from finished where code = ?"
 
 @cache
 def fingerprint() -> str:
-    """A digest of the source text of ``algorithms`` and ``dpbounds`` and of the versions of numpy and scipy.
+    """Return a digest of the source text of ``algorithms`` and ``dpbounds`` and of the versions of numpy and scipy.
 
     Any change of a file changes it, one of a comment too: it costs a run, and no judgement of what matters. Computed
     once per process, which goes on running what it has loaded.
@@ -141,7 +141,7 @@ class Store:
             return cursor.fetchall()
 
     def _read(self, key: str, numbers: str, seconds: float, refused: str | None) -> Result:
-        """A row, or ``InvalidValue`` where it is damaged."""
+        """Return a row, or ``InvalidValue`` where it is damaged."""
         try:
             return Result(key, _from_text(numbers), float(seconds), refused)
         except (InvalidValue, AttributeError, TypeError, ValueError):
@@ -158,7 +158,7 @@ class Store:
         return int(found)
 
     def keys(self) -> frozenset[str]:
-        """The keys of all finished cells."""
+        """Return the keys of all finished cells."""
         return frozenset(key for (key,) in self._all("select key from finished where code = ?", self.code))
 
     def missing(self, cells: Iterable[Cell]) -> list[Cell]:
@@ -212,7 +212,7 @@ class Store:
         return len(table)
 
     def _flat(self) -> tuple[list[dict[str, object]], list[str]]:
-        """The lines, and the names of all their columns."""
+        """Return the lines, and the names of all their columns."""
         table = []
         for row in self.rows():
             shared: dict[str, object] = {"task": row.cell.task, "seed": row.cell.seed, "repetition": 0}
@@ -242,7 +242,7 @@ def _demand_own(path: Path) -> None:
 
 
 def _to_text(numbers: object) -> str:
-    """JSON with the digits that a double needs; what is not finite is text."""
+    """JSON with the digits that a double needs; values that are not finite are text."""
     return json.dumps(_marked(numbers), sort_keys=True, allow_nan=False)
 
 

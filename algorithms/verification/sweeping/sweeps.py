@@ -58,7 +58,7 @@ def sweep(
 
 
 def run_same(cell: Cell, code: str) -> Result:
-    """Run a cell, on whatever machine, if the code there is the one whose fingerprint is given.
+    """Run a cell, on any machine, if the code there is the one whose fingerprint is given.
 
     Raises:
         InvalidValue: It is not: its numbers would be stored as this code's.

@@ -1,4 +1,4 @@
-"""Trials: tasks that run an algorithm on the problem it is posed for, what they read off the run, and its bound."""
+"""Trials: tasks that run an algorithm on the problem it is posed for, the values read off the run, and its bound."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Reading = Callable[[Run], Numbers]
 
 
 def ran(posed: tuple[Any, Any], repetitions: int, seed: int) -> Run:
-    """A run of an algorithm on the problem beside it; seeds of cells have more bits than runs take."""
+    """Return a run of an algorithm on the problem beside it; seeds of cells have more bits than runs take."""
     algorithm, problem = posed
     run: Run = algorithm.run(problem, seed=seed % 2**63, repetitions=repetitions)
     return run
@@ -49,7 +49,7 @@ def reads(*readings: Reading) -> Callable[[Callable[..., tuple[A, P]]], Trial[A,
 
 
 def spending(run: Run) -> Numbers:
-    """The certified ends of the ε that a run spent."""
+    """Return the certified ends of the ε that a run spent."""
     assert run.spent is not None
     return {"spent_lower": run.spent.lower, "spent_upper": run.spent.upper}
 
@@ -60,12 +60,12 @@ def step_count(run: Run) -> Numbers:
 
 
 def samples(name: str) -> Reading:
-    """The run's own samples, one per repetition, under a name."""
+    """Return the run's own samples, one per repetition, under a name."""
     return lambda run: {name: run.samples.tolist()}
 
 
 def means(*names: str) -> Reading:
-    """Means over the steps of what a run traced under these names, one per repetition."""
+    """Means over the steps of the values traced under these names, one per repetition."""
     return lambda run: {name: run.trace[name].per_repetition.tolist() for name in names}
 
 
@@ -75,7 +75,7 @@ def measured(**names: str) -> Reading:
 
 
 def at_cell(function: Callable[..., T], result: Result) -> T:
-    """A function at those parameters of a result's cell that it takes."""
+    """Return a function at those parameters of a result's cell that it takes."""
     given = result.parameters
     return function(**{name: given[name] for name in inspect.signature(function).parameters if name in given})
 

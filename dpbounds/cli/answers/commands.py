@@ -46,7 +46,7 @@ _DIGITS = 60  # digits of a decimal number, more than a parameter has
 def command_of(
     one: Guarantee, given: Mapping[str, Fraction], budget: Budget, records: Sequence[str] = ()
 ) -> list[str] | None:
-    """The words of the command, or None where no algorithm has this bound.
+    """Return the words of the command, or None where no algorithm has this bound.
 
     Args:
         one: A row of a plan.

@@ -80,12 +80,12 @@ def write_trade_off(path: Path, curve: ProvenCurve) -> None:
 
 
 def curve_panel(curve: ProvenCurve) -> Panel:
-    """The picture of both bounds of δ(ε)."""
+    """Return the picture of both bounds of δ(ε)."""
     return _panel(_curve_columns(curve), _CURVE_WORDS, _CURVE, log_y=True)
 
 
 def trade_off_panel(curve: ProvenCurve) -> Panel:
-    """The picture of an attacker's errors."""
+    """Return the picture of an attacker's errors."""
     return _panel(_trade_off_columns(curve), _TRADE_OFF_WORDS, _TRADE_OFF)
 
 

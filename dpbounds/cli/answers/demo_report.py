@@ -37,7 +37,7 @@ _HEADER = (
 _ABOUT_THE_TABLE = (
     "Accuracy: the share of the training records classified rightly, mean over the repetitions (lowest to highest). "
     "Squared gradient: the measured mean of the squared projected-gradient norm at the output, with its 99 % interval. "
-    "Proven bound: what the theorem promises for it, with explicit constants. The output is an iterate "
+    "Proven bound: the theorem's bound on it, with explicit constants. The output is an iterate "
     "chosen at random, as the theorem asks; now and then it is the start, x = 0, which names the same class always."
 )
 _OUTSIDE = (
@@ -100,7 +100,7 @@ def write(report: Report, directory: Path) -> tuple[Path, ...]:
 
 
 def as_markdown(report: Report) -> str:
-    """The report as Markdown, which also reads well in a terminal."""
+    """Return the report as Markdown, which also reads well in a terminal."""
     problem, first, baseline = report.problem, report.rows[0], report.baseline
     records, features = report.dataset.features.shape
     checks = [
@@ -141,7 +141,7 @@ def as_markdown(report: Report) -> str:
 
 
 def as_data(report: Report) -> dict[str, object]:
-    """The report as plain data."""
+    """Return the report as plain data."""
     baseline = report.baseline
     return {
         "data": {

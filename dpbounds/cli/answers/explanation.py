@@ -117,7 +117,7 @@ def _of_account(question: Question, answer: Answer, found: Account) -> Iterator[
 
 
 def _listed(name: str, texts: Iterable[str], otherwise: str = "") -> Iterator[tuple[str, str]]:
-    """The first line with the name, the others below it."""
+    """Yield the first line with the name, the others below it."""
     for index, text in enumerate(list(texts) or [otherwise]):
         yield name if index == 0 else "", text
 
@@ -191,7 +191,7 @@ def _advice(question: Question, answer: Answer) -> Iterator[str]:
 
 
 def _room(question: Question, answer: Answer, given: int) -> Iterator[str]:
-    """The least size to which samples may be cut at next to no cost."""
+    """Yield the least size to which samples may be cut at next to no cost."""
     from dpbounds.privacy.budgets.batch_room import least_max_batch_size
 
     delta = answer.bound.exact_upper if question.delta is None else question.delta

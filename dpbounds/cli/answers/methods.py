@@ -72,7 +72,7 @@ class Answer:
 
 
 def certified(question: Question) -> Answer:
-    """The accountant of dominating pairs; for several records at once, the one for groups."""
+    """Return the accountant of dominating pairs; for several records at once, the one for groups."""
     # looked up where they live at the time of the call
     from dpbounds.privacy.accountants import certified as accountants
 

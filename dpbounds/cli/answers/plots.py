@@ -113,7 +113,7 @@ def _around(found: Calibration) -> Iterator[Fraction]:
 
 
 def plan(found_at: Callable[[Fraction], Plan], dataset_size: Fraction) -> Figure:
-    """The best proven bound against the number of records."""
+    """Return the best proven bound against the number of records."""
     from dpbounds.render.curves import Line, Panel, draw
 
     bounds: dict[str, list[tuple[float, float]]] = {}

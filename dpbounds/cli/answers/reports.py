@@ -50,7 +50,7 @@ def write(path: Path, report: Report) -> None:
 
 
 def _about(given: Mapping[str, str]) -> Section:
-    """The fields of an organisation's files; what was not given is filled in by hand."""
+    """Return the fields of an organisation's files; missing ones are filled in by hand."""
     return Section(
         "What is this report about?",
         table=Table(
@@ -70,7 +70,7 @@ def rounded(value: End, direction: Direction) -> str:
 
 
 def percent(share: Fraction) -> str:
-    """A share rounded up, as "1.3 %".
+    """Return a share rounded up, as "1.3 %".
 
     >>> percent(Fraction(1, 80)), percent(Fraction(1))
     ('1.25 %', '100 %')
@@ -274,7 +274,7 @@ def _all(found: Account, condition: str | None) -> Iterator[Assumption]:
 
 
 def confirmations(assumed: Sequence[Assumption]) -> Section:
-    """The checklist, with room for who confirms each, and when."""
+    """Return the checklist, with room for who confirms each, and when."""
     return Section(
         "What has to be true, and who confirms it?",
         paragraphs=("No mathematics can see whether the training did what is described. Each line needs a name.",),

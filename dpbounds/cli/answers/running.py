@@ -154,7 +154,7 @@ def subject_of(
     records: Records,
     draws: Mapping[str, Any] | None = None,
 ) -> Subject:
-    """The algorithm, calibrated to a budget, and its problem.
+    """Return the algorithm, calibrated to a budget, and its problem.
 
     That is made of a person's records, of synthetic ones where their number is among the words, and else it is the
     algorithm's example. ``draws`` are the values of ``DRAWING_OPTIONS`` where one of them was given.
@@ -236,7 +236,7 @@ def _drawn(
     given: dict[str, Fraction],
     draws: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The arguments that say how batches are drawn and what is published of them; with them ``notes``."""
+    """Return the arguments for the sampling and the release, with ``notes``."""
     from dpbounds.algorithms.sampling import Bins, Correlated, Truncated, Visited
     from dpbounds.cli.questions.drawing import is_drawn, read_drawing
 
@@ -280,7 +280,7 @@ def _synthetic(given: Mapping[str, Fraction]) -> Any:
 
 
 def _number(parameter: inspect.Parameter, value: Fraction) -> int | float | Fraction:
-    """A word's value as the parameter takes it."""
+    """Return a word's value as the parameter takes it."""
     kind = str(parameter.annotation)
     if kind.startswith("int"):
         return positive_integer(value, parameter.name)

@@ -159,7 +159,7 @@ def _demand_fitting_probable(given: dict[str, Any], certified_only: list[str]) -
 
 
 def _warn(question: Question, found: Answer, subject: Subject, digits: int | None) -> None:
-    """Say on standard error what is not as it was asked for, or not wise."""
+    """Warn on standard error of deviations from the request, and of bad choices."""
     bound = found.bound
     given_options.note_if_stopped(found.account is None or found.account.complete)
     delta_in_use = question.delta if question.delta is not None else bound.exact_upper

@@ -61,7 +61,7 @@ def _measured(one: Outcome) -> dict[str, float | str]:
 
 
 def _choice(outcome: Outcome) -> dict[str, object]:
-    """On which of several problems an exponent was compared with its promise, and what the others gave."""
+    """The problem on which an exponent was compared with the theorem's, and the results on the other problems."""
     check = _slope(outcome)
     if check is None or not check.chosen:
         return {}
@@ -79,7 +79,7 @@ def _choice(outcome: Outcome) -> dict[str, object]:
 
 
 def _slope(one: Outcome) -> SlopeCheck | None:
-    """The check of an exponent, if it is one."""
+    """Return the check of an exponent, if it is one."""
     from dpbounds.algorithms.verification.judging.slopes import SlopeCheck
 
     return one.check if isinstance(one.check, SlopeCheck) else None

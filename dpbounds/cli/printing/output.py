@@ -60,7 +60,7 @@ def rounded(value: Fraction | float, digits: int, direction: Direction) -> str:
 
 
 def plain_text(value: object) -> str:
-    """An option's value for an error message."""
+    """Return an option's value for an error message."""
     if isinstance(value, tuple):
         return ",".join(map(plain_text, value))
     return plain(value) if isinstance(value, Fraction) else str(value)
@@ -77,7 +77,7 @@ def json_number(number: Fraction | float, direction: Direction, digits: int | No
 
 
 def json_given(number: Fraction | None) -> float | int | str | None:
-    """A number that the person gave, for JSON: the nearest double, or text where doubles do not reach."""
+    """Return a number that the person gave, for JSON: the nearest double, or text where doubles do not reach."""
     if number is None:
         return None
     direction: Direction = "down" if number < 0 else "up"
@@ -89,7 +89,7 @@ def _beyond_doubles(number: Fraction | float, direction: Direction) -> bool:
 
 
 def json_ends(enclosure: Enclosure, digits: int | None = None) -> dict[str, float | int | str]:
-    """Both bounds for JSON, rounded outwards."""
+    """Return both bounds for JSON, rounded outwards."""
     return {
         "lower": json_number(enclosure.exact_lower, "down", digits),
         "upper": json_number(enclosure.exact_upper, "up", digits),
@@ -126,7 +126,7 @@ def shown(
 
 
 def _up_to(number: Fraction | float, limit: Fraction) -> str:
-    """A number rounded up, in as many digits as it takes to stay within a limit that it does not exceed."""
+    """Return a number rounded up, in as many digits as it takes to stay within a limit that it does not exceed."""
     rounded = (to_decimal(number, digits, "up") for digits in _MORE_DIGITS)
     return next((text for text in rounded if Fraction(text) <= limit), plain(limit))
 
@@ -233,7 +233,7 @@ def print_json(document: Mapping[str, object] | Sequence[Mapping[str, object]], 
 
 
 def _data(value: object) -> object:
-    """A parameter of a proof as JSON can hold it."""
+    """Return a parameter of a proof as JSON can hold it."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):

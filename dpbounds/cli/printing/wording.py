@@ -10,17 +10,17 @@ from dpbounds.privacy.mechanisms import Mechanism, parts_of
 
 
 def described(mechanism: Mechanism) -> str:
-    """The releases of a mechanism in one line."""
+    """Return the releases of a mechanism in one line."""
     return "; ".join(f"{releases(part, count)}, {noise_of(part)}" for part, count in parts_of(mechanism))
 
 
 def releases(part: Mechanism, count: int) -> str:
-    """A number of releases, and the records that they are about."""
+    """Return a number of releases, and the records that they are about."""
     return part.releases_in_words(count, _exactly)
 
 
 def drawn(part: Mechanism) -> str:
-    """The records that a release is about: the full batch, or a sample."""
+    """Return the records that a release is about: the full batch, or a sample."""
     return part.drawn_in_words(_exactly)
 
 

@@ -86,7 +86,7 @@ class Allocation:
 
 
 def read_allocation(given: dict[str, Any], scheme: str, unknown: str | None) -> Allocation | None:
-    """The allocation that the options describe; None for other samplings.
+    """Return the allocation that the options describe; None for other samplings.
 
     Raises:
         InvalidValue: Options that contradict each other.

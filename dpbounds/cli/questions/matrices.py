@@ -88,7 +88,7 @@ MATRIX_OPTIONS = options(
 
 
 def read_stream(given: dict[str, Any], unknown: str | None) -> MatrixMechanism | None:
-    """The matrix mechanism that the options describe, with noise 1; None where there is no matrix among them.
+    """Return the matrix mechanism that the options describe, with noise 1; None where there is no matrix among them.
 
     Args:
         given: The values of ``TRAINING_OPTIONS``, ``MATRIX_OPTIONS`` among them.

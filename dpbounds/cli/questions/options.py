@@ -187,7 +187,7 @@ _WHY_THE_DEFAULT = {
 
 
 def relation_option(default: Relation) -> Callable[[Callback], Callback]:
-    """The neighbouring relation."""
+    """Return the neighbouring relation."""
     return click.option(
         "--relation",
         type=RELATIONS,
@@ -321,12 +321,12 @@ def note_if_stopped(complete: bool) -> None:
 
 
 def missing(option: str, wanted: str) -> click.UsageError:
-    """The error for an option that has to be given."""
+    """Return the error for an option that has to be given."""
     return click.UsageError(f"{option} is missing: give {wanted}")
 
 
 def unfit(option: str, why: str, instead: str = "leave it out") -> click.UsageError:
-    """The error for an option, maybe with its value, that does not go with the others."""
+    """Return the error for an option, maybe with its value, that does not go with the others."""
     return click.UsageError(f"{shortened(option, SHOWN)} {why}: {instead}")
 
 
@@ -347,7 +347,7 @@ def warn_if_delta_is_large(delta: Fraction | float, dataset_size: int | None, wh
 
 
 def reading(path: Path, what: str) -> str:
-    """The text of a regular file that an option names, or ``InvalidValue``."""
+    """Return the text of a regular file that an option names, or ``InvalidValue``."""
     return documents.read_text(path, what)
 
 

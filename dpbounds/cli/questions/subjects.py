@@ -111,7 +111,7 @@ def under_proven_relation(
 
 
 def read_subject(given: dict[str, Any]) -> Subject:
-    """The training run that the options describe, or the ledger that one of them names.
+    """Return the training run that the options describe, or the ledger that one of them names.
 
     Raises:
         InvalidValue: Options that contradict each other, or a file that is not a ledger.
@@ -136,7 +136,7 @@ def read_subject(given: dict[str, Any]) -> Subject:
 
 
 def read_ledger(path: Path, dataset_size: int | None = None, last_alone: bool = False) -> Subject:
-    """The releases in a ledger file, or the last iterate alone of the run that wrote it."""
+    """Return the releases in a ledger file, or the last iterate alone of the run that wrote it."""
     from dpbounds.algorithms.ledger_format import CONDITION, read
 
     text = reading(path, "--ledger")
@@ -162,7 +162,7 @@ def read_ledger(path: Path, dataset_size: int | None = None, last_alone: bool = 
 
 
 def training_parameters(training: Training) -> dict[str, object]:
-    """A training run for JSON."""
+    """Return a training run for JSON."""
     if training.hidden is not None:
         return {
             "noise_multiplier": output.json_given(training.noise_multiplier),
@@ -221,5 +221,5 @@ def _is_gaussian(part: Mechanism) -> bool:
 
 
 def is_gaussian(mechanism: Mechanism) -> bool:
-    """Whether it is made of Gaussian noise on the full batch or on Poisson samples only."""
+    """Return whether it is made of Gaussian noise on the full batch or on Poisson samples only."""
     return all(_is_gaussian(part) for part, _ in parts_of(mechanism))

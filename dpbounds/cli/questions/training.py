@@ -230,7 +230,7 @@ class Training:
     hidden: Epochs | None = None
 
     def with_value(self, unknown: str, value: Fraction) -> Mechanism:
-        """The mechanism with ``value`` for "noise", "steps", "batches" or "sample-rate"."""
+        """Return the mechanism with ``value`` for "noise", "steps", "batches" or "sample-rate"."""
         match unknown:
             case "noise":
                 return replace(self, noise_multiplier=value).mechanism()
@@ -348,7 +348,7 @@ def _max_batch_size(given: dict[str, Any], scheme: str) -> int | None:
 
 
 def _read_shuffled(given: dict[str, Any], made: Callable[..., Training], unknown: str | None) -> Training:
-    """Epochs over shuffled batches: how many batches of one size, and what is left over."""
+    """Epochs over shuffled batches: the number of batches of one size, and the remaining records."""
     if Relation(given["relation"]).counts_records:
         from dpbounds.privacy.mechanisms.demands import refuse_without_positions
 
@@ -513,7 +513,7 @@ def _sampling(given: dict[str, Any], unknown: str | None) -> str:
 
 
 def _fixed_batch(given: dict[str, Any], scheme: str, relation: Relation, unknown: str | None) -> int:
-    """The batch size, where it and the dataset's size make sense together."""
+    """Return the batch size, where it and the dataset's size make sense together."""
     batch: int | None = given["batch_size"]
     size: int | None = given["dataset_size"]
     if given["sample_rate"] is not None:

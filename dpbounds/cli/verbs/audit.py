@@ -336,7 +336,7 @@ def _write_findings(folder: Path, command: str, confidence: float, findings: Seq
 
 
 def _down(epsilon: float) -> str:
-    """A lower bound, as it is printed."""
+    """Return a lower bound, as it is printed."""
     return output.rounded(epsilon, 4, "down")
 
 

@@ -255,7 +255,7 @@ def _as_json(found: Calibration, training: Training) -> dict[str, object]:
 
 
 def _is_tight(found: Calibration) -> bool:
-    """Whether what suffices is also what is needed: an attack attains it, or breaks what lies next to it."""
+    """Return whether the sufficient value is also necessary: an attack attains it, or breaks the next value."""
     from dpbounds.privacy.domination.composition import neighbour_classes
 
     if found.fails_at is not None and abs(found.value - found.fails_at) <= _grain(found):
@@ -294,7 +294,7 @@ def _as_rows(found: Calibration, training: Training, digits: int) -> dict[str, s
 
 
 def _failing(found: Calibration, digits: int) -> str:
-    """The neighbour that fails, in words where there is none or it lies at a distance."""
+    """Return the neighbour that fails, in words where there is none or it lies at a distance."""
     if found.fails_at is None and found.solve == "sample-rate" and found.value == 1:
         return "nothing: even rate 1 suffices"
     if found.fails_at is None:
@@ -345,7 +345,7 @@ def _rest(found: Calibration, training: Training) -> str:
 
 
 def _epochs(mechanism: Mechanism, training: Training) -> str:
-    """Epochs over shuffled batches, of which one number may be what is solved for."""
+    """Epochs over shuffled batches, where one number may be the unknown."""
     from dpbounds.cli.printing.wording import releases
     from dpbounds.privacy.mechanisms import parts_of
 

@@ -403,7 +403,7 @@ def _command(one: Guarantee, found: Plan, records: Records) -> list[str] | None:
 
 
 def _lines(command: list[str]) -> str:
-    """A command over as many lines as it takes, as a shell reads it."""
+    """Return a command over as many lines as it takes, as a shell reads it."""
     lines = ["  "]
     for word in map(shlex.quote, command):
         if len(lines[-1]) + len(word) + 3 > _WIDTH:
@@ -418,7 +418,7 @@ def _parameter(each: Prescribed) -> str:
 
 
 def releases(mechanism: Mechanism) -> list[tuple[int, str]]:
-    """Each kind of release with its count."""
+    """Return each kind of release with its count."""
     from dpbounds.privacy.mechanisms import parts_of
 
     return [(count, _release(part)) for part, count in parts_of(mechanism)]

@@ -303,7 +303,7 @@ def _certificate(account: Account) -> str | None:
 
 
 def _point(found: Ran) -> str:
-    """The released point of one repetition, one coordinate a line."""
+    """Return the released point of one repetition, one coordinate a line."""
     point = found.run.output[0]
     names = found.subject.names or tuple(f"x{number}" for number in range(1, len(point) + 1))
     text = io.StringIO()
@@ -354,5 +354,5 @@ def _bound(found: Ran, name: str) -> str:
 
 
 def _is_trivial(bound: Enclosure) -> bool:
-    """Whether it is what holds at any point, which was less than the theorem's."""
+    """Return whether it is the trivial bound for any point, which was smaller than the theorem's."""
     return bound.method.startswith("trivial")

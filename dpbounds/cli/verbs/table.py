@@ -141,7 +141,7 @@ class _Wanted:
 
 
 def _files_of(name: str, form: str, wanted: _Wanted, alone: bool) -> dict[str, str]:
-    """The file of a table or a page in a form; with LaTeX that is not alone, what it cites."""
+    """Return the file of a table or a page in a format; for LaTeX fragments, also the cited references."""
     from dpbounds.render import catalogue, pages
     from dpbounds.render.forms import rendered
     from dpbounds.render.latex import BIBLIOGRAPHY, bibliography_of
@@ -159,7 +159,7 @@ def _files_of(name: str, form: str, wanted: _Wanted, alone: bool) -> dict[str, s
 
 
 def _committed(name: str) -> dict[str, str]:
-    """The files of a table or a page that belong into ``tables``."""
+    """Return the files of a table or a page that belong into ``tables``."""
     from dpbounds.render import pages
     from dpbounds.render.catalogue import table
     from dpbounds.render.forms import rendered

@@ -60,7 +60,7 @@ def _mentions(entry: Entry, text: str) -> bool:
 
 
 def _apart(entry: Entry) -> str:
-    """The parts of which something else is known than of the whole."""
+    """Return the parts with another status than the whole."""
     pairs = zip(entry.parts, entry.part_statuses, strict=True)
     told = ", ".join(f"{part} {known}" for part, known in pairs if known != entry.status)
     return f"  [{told}]" if told else ""

@@ -181,7 +181,7 @@ def _write_report(path: Path, outcomes: Sequence[Outcome], pictures: Sequence[Pi
 
 
 def _drawn_only(name: str) -> bool:
-    """Whether a statement or a paper has an experiment and no check."""
+    """Return whether a statement or a paper has an experiment and no check."""
     from dpbounds.algorithms.verification.catalogue import checked_statements
     from dpbounds.algorithms.verification.experiments import experiments
     from dpbounds.algorithms.verification.suite import belongs

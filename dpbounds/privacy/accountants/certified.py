@@ -282,7 +282,7 @@ def _accounted_purely(mechanism: Mechanism, relation: Relation, classes: Neighbo
 
 
 def _moments_may_help(classes: NeighbourClasses, proofs: Named, enclosure: Enclosure) -> bool:
-    """Whether Rényi divergences could give a visibly smaller upper bound.
+    """Return whether Rényi divergences could give a visibly smaller upper bound.
 
     Converted, the divergences of a pair promise no less than the pair itself spends (``renyi.md``, section 1): where
     they are all that is known, at most the width of the pairs' own proof could be gained.
@@ -391,7 +391,7 @@ def _dominated_by(leasts: Sequence[End], glances: Sequence[Proof]) -> dict[int, 
 
 
 def _attacked(classes: NeighbourClasses, questions: Sequence[Question], proofs: Sequence[Named]) -> list[Named]:
-    """Return what explicit attacks attain in the classes whose pairs are not attained."""
+    """Return the values that explicit attacks attain in the classes whose pairs are not attained."""
     found: list[Named] = [()] * len(questions)
     for each in classes.every():
         worth = [

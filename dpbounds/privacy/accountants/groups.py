@@ -146,7 +146,7 @@ def _purely(mechanism: Mechanism, relation: Relation, k: int) -> Enclosure:
 
 
 def group_products(mechanism: Mechanism, relation: Relation, k: int) -> tuple[tuple[Product, ...], bool]:
-    """Return products, the worst of which dominates for a group of k records, and whether they are attained.
+    """Return products, the worst of them dominating for a group of k records, and whether they are attained.
 
     Raises:
         UnsupportedMechanism: No such pair is proven for a part.
@@ -258,7 +258,7 @@ def _sorted_out(product: Product) -> tuple[Fraction, Counter[Fraction], dict[Pai
 
 
 def _is_exact(product: Product) -> bool:
-    """Whether the enlarged pairs are attained: Gaussian, Laplace and ball noise."""
+    """Return whether the enlarged pairs are attained: Gaussian, Laplace and ball noise."""
     return all(pair.enlarges_exactly for pair, _ in product)
 
 
@@ -318,13 +318,13 @@ class _GroupChain:
     k: int
 
     def delta(self, epsilon: Fraction) -> Fraction:
-        """A proven upper bound on δ_k(ε)."""
+        """Return a proven upper bound on δ_k(ε)."""
         search = self._estimated()
         parts = search.best(epsilon)
         return self._proven(parts) if search.upper(parts) < 1 else Fraction(1)  # 1 needs no proof
 
     def epsilon(self, delta: Fraction) -> Fraction:
-        """A proven upper bound on ε_k(δ).
+        """Return a proven upper bound on ε_k(δ).
 
         Raises:
             NotCertified: None was found.

@@ -20,7 +20,7 @@ _METHOD = "δ at a rounded ε"
 
 
 def short_decimal(low: Fraction, high: Fraction) -> Fraction | None:
-    """The shortest decimal in [low, high), if the interval is far narrower than its last place; else None.
+    """Return the shortest decimal in [low, high), if the interval is far narrower than its last place; else None.
 
     >>> short_decimal(Fraction("0.0999992"), Fraction("0.1000009")), short_decimal(Fraction("0.1"), Fraction("0.2"))
     (Fraction(1, 10), None)

@@ -140,7 +140,7 @@ def _within_simple_bounds(product: Product, asked: Question, found: list[Proof])
 
 
 def _narrowed(found: Sequence[Proof]) -> Proof:
-    """The intersection of one or two, by the ways of those that give its ends."""
+    """Return the intersection of one or two, by the ways of those that give its ends."""
     above = min(found, key=lambda proof: proof.enclosure.exact_upper)
     below = max(found, key=lambda proof: proof.enclosure.exact_lower)
     if above is below:
@@ -269,7 +269,7 @@ def _by_largest_losses(product: Product, asked: Question, tolerance: float) -> P
 
 
 def _summed(product: Product, asked: Question) -> Proof | None:
-    """The sum over few outcomes, if as narrow as a lattice's answer."""
+    """Return the sum over few outcomes, if as narrow as a lattice's answer."""
     if not has_few_outcomes(product):
         return None
     by_outcomes = epsilon_by_outcomes if asked.target.for_epsilon else delta_by_outcomes
@@ -281,7 +281,7 @@ def _summed(product: Product, asked: Question) -> Proof | None:
 
 
 def _infinite_losses(product: Product, delta: Fraction) -> bool:
-    """Whether P(some loss is infinite) is proven to exceed δ, or to be 1: then no ε suffices, or δ(ε) = 1."""
+    """Return whether P(some loss is infinite) is proven to exceed δ, or to be 1: then no ε suffices, or δ(ε) = 1."""
     with working(CLOSED_FORM_PRECISION):
         exponent = arb(0)
         for pair, count in product:
@@ -354,7 +354,7 @@ def _delta_between(product: Product, epsilon: Fraction, *, refine: bool = True) 
 
 
 def _first_good(product: Product, asked: Question) -> Proof:
-    """The contour's answer if it is narrow enough, else the lattice's, else the narrower of the two."""
+    """Return the contour's answer if it is narrow enough, else the lattice's, else the narrower of the two."""
     gaussian, route = as_gaussian(product), asked.route
     if gaussian is None and route == "contour":
         raise NotCertified("the contour integral needs an analytic density, which these pairs do not have")

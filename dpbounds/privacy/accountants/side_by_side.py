@@ -61,7 +61,7 @@ class MethodValue:
 
     Attributes:
         method: Its name.
-        enclosure: Proven; the upper bound is what the method promises. None for the approximation, and where it does
+        enclosure: Proven; the upper bound is the method's result. None for the approximation, and where it does
             not apply.
         value: The approximation's number, without proof; else None.
         certified: Whether the upper bound is proven to suffice.
@@ -161,7 +161,7 @@ def _epsilon_by(method: Method, mechanism: Mechanism, delta: Fraction, relation:
 def _by_theorem(
     theorem: Callable[[Parts, Fraction], Enclosure], mechanism: Mechanism, delta: Fraction, relation: Relation
 ) -> Enclosure:
-    """The best of a few ways to split δ between the releases and the theorem."""
+    """Return the best of a few ways to split δ between the releases and the theorem."""
     found: list[Enclosure] = []
     reason = "no split of δ gave a finite ε"
     for share in _SHARES:

@@ -42,7 +42,7 @@ def of_releases(product: Product, target: Target) -> Proof:
 
 
 def _epsilon_of_releases(product: Product, delta: Fraction) -> Proof:
-    """Each of T releases at δ/T."""
+    """Return each of T releases at δ/T."""
     total = sum(count for _, count in product)
     low, high = Fraction(0), Fraction(0)
     for pair, count in product:
@@ -56,7 +56,7 @@ def _epsilon_of_releases(product: Product, delta: Fraction) -> Proof:
 
 
 def _delta_of_releases(product: Product, epsilon: Fraction) -> Proof:
-    """Each of T releases at ε/T."""
+    """Return each of T releases at ε/T."""
     total = sum(count for _, count in product)
     low, high = Fraction(0), Fraction(0)
     for pair, count in product:

@@ -202,7 +202,7 @@ def tuned_profile(
 
 
 def _log_kappa(profile: Callable[[Fraction], Fraction], runs: RandomRuns, other_epsilon: Fraction) -> Fraction:
-    """The logarithm of max(e^ε₁, 1 + (1-γ) δ(ε₁)/γ), rounded up."""
+    """Return the logarithm of max(e^ε₁, 1 + (1-γ) δ(ε₁)/γ), rounded up."""
     with working(_PRECISION):
         gain = ball(profile(other_epsilon) * (1 - runs.gamma) / runs.gamma).log1p()
         return max(other_epsilon, ball_end(gain, "up"))
@@ -229,7 +229,7 @@ def _by_profile(mechanism: Mechanism, runs: RandomRuns, delta: Fraction, relatio
 
 
 def _attained(pair: Pair, runs: RandomRuns, delta: Fraction) -> Fraction:
-    """The largest ε that "the winner's loss exceeds t" proves to be spent, over some t."""
+    """Return the largest ε that "the winner's loss exceeds t" proves to be spent, over some t."""
     with working(_PRECISION):
         law = law_at(pair, _PRECISION)
         reach = float(reach_of(law))
@@ -255,7 +255,7 @@ def _attained(pair: Pair, runs: RandomRuns, delta: Fraction) -> Fraction:
 
 
 def _by_divergences(mechanism: Mechanism, runs: RandomRuns, target: Fraction, relation: Relation) -> Fraction | None:
-    """The bound by Rényi divergences of one run; None where none is finite, or known."""
+    """Return the bound by Rényi divergences of one run; None where none is finite, or known."""
     try:
         curve = renyi_curve(mechanism, relation)
     except UnsupportedMechanism:
@@ -291,5 +291,5 @@ def _by_divergences(mechanism: Mechanism, runs: RandomRuns, target: Fraction, re
 
 
 def _around(excess: Fraction, step: float) -> tuple[Fraction, ...]:
-    """The number and its neighbours, as short fractions: any order proves its own bound."""
+    """Return the number and its neighbours, as short fractions: any order proves its own bound."""
     return tuple(Fraction(f"{float(excess) * math.pow(step, k):.6g}") for k in (-2, -1, 0, 1, 2))

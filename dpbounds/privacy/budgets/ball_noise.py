@@ -121,7 +121,7 @@ class BallDescent:
         raise NotCertified(f"no radius just below {safe:g} could be proven not to suffice")
 
     def _enclosed(self, radius: ExactLike, value: Callable[[arb], arb]) -> Enclosure:
-        """Return what follows from τ at this radius."""
+        """Return the enclosures that follow from τ at this radius."""
         number = positive(radius, "radius")
         with working(_PRECISION):
             found = value(self._overlap_lost(number))

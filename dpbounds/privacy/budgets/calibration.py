@@ -246,7 +246,7 @@ _Found = tuple[Fraction, Fraction | None, Enclosure]  # what suffices, what fail
 def _nearest(
     factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve, group_size: int, limit: Limit
 ) -> _Found:
-    """Return what the search finds, or nearer values that are held where it stops, declines or ends far apart."""
+    """Return the search's result, or nearer values that are held where it stops, declines or ends far apart."""
     found: _Found | None = None
     reason: DpboundsError = NotCertified("")
     held = _held(factory, budget, solve, group_size) if is_limited() else None
@@ -271,21 +271,21 @@ def _nearest(
 
 
 def _held(factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve, group_size: int) -> Held:
-    """Return what is proven at once, without a limit, and improved within it."""
+    """Return the bounds that are proven without a limit, improved within it."""
     with without_time_limit():
         held = proven_at_once(factory, budget, solve, group_size)
     return held if group_size > 1 else improved(held, factory, budget, solve)
 
 
 def _within(budget: Budget) -> Enclosure:
-    """Return an enclosure of ε for a value of which no more is known than that it suffices."""
+    """Return an enclosure of ε for a value that is only known to suffice."""
     return Enclosure(Fraction(0), budget.epsilon, AT_ONCE)
 
 
 def _ends_far_apart(
     factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve, group_size: int, found: _Found
 ) -> bool:
-    """Whether better proofs could bring what suffices and what fails together: not where attacks lie at a distance."""
+    """Whether better proofs could bring the sufficient and the failing value together: not if attacks are far away."""
     value, fails_at, _ = found
     if group_size > 1 or fails_at is None or abs(value - fails_at) <= max(TOLERANCE * value, Fraction(solve in WHOLE)):
         return False
@@ -295,7 +295,7 @@ def _ends_far_apart(
 def _calibrated(
     factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve, group_size: int
 ) -> tuple[Fraction, Fraction | None, Enclosure]:
-    """A value that suffices, one that does not, and what the first spends."""
+    """Return a sufficient value, a failing one, and the privacy spent at the first."""
     if group_size > 1:
         from dpbounds.privacy.budgets.group_crossing import calibrated_for_groups
 
@@ -346,7 +346,7 @@ def _attained(factory: Callable[[Fraction], Mechanism], budget: Budget) -> _Prod
 def _of_products(
     factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve
 ) -> tuple[Fraction, Fraction | None]:
-    """A value that suffices by what dominates, and one that fails by what is attained (None: no attack is known)."""
+    """A value that suffices by the dominating pairs, and one that fails by the attained ones (None: no attack)."""
 
     def tight(value: Fraction) -> bool:
         return neighbour_classes(factory(value), budget.relation).tight
@@ -376,7 +376,7 @@ def _of_shuffling(
 def _broken(
     factory: Callable[[Fraction], Mechanism], value: Fraction, budget: Budget, solve: Solve, close: float
 ) -> Fraction | None:
-    """A value that an attack is proven to break, about the closest one; None where no attack is known."""
+    """Return a value that an attack is proven to break, about the closest one; None where no attack is known."""
     attained = _attained(factory, budget)
     if not attained(value):
         return None

@@ -193,7 +193,7 @@ class Crossing:
         return found
 
     def _decided_at_the_end(self) -> bool:
-        """Whether the largest rate suffices already; or not even a single step does."""
+        """Return whether the largest rate suffices already; or not even a single step does."""
         if self.solve not in ("steps", "sample-rate"):
             return False
         found = self._look(Fraction(1), COARSE, FINE)
@@ -256,7 +256,7 @@ class Crossing:
         return crossing(lambda place: -self._refined(place), low, high, near=max(_SETTLED, self.close)), slope
 
     def _refined(self, y: float) -> float:
-        """The precise estimate; NaN where there is none."""
+        """Return the precise estimate; NaN where there is none."""
         value = self._value(y)
         if value not in self._refinements:
             found = self.evidence.precise(value)
@@ -264,7 +264,7 @@ class Crossing:
         return self._refinements[value]
 
     def _slope(self, y: float) -> float:
-        """The slope of the estimate from y to the nearest place where it is another."""
+        """Return the slope of the estimate from y to the nearest place where it is another."""
         here = self._guess(y)
         for value in sorted(self._guesses, key=lambda value: abs(self._y(value) - y)):
             apart, way = self._guesses[value] - here, self._y(value) - y

@@ -151,7 +151,7 @@ def _of_this_relation(step: Known, relation: Relation) -> Known:
 
 
 def _added(spent: Fraction, cost: Fraction) -> Fraction:
-    """The sum, exact while that is short; a long run of unlike fractions is rounded up now and then."""
+    """Return the sum, exact while that is short; a long run of unlike fractions is rounded up now and then."""
     total = spent + cost
     if total.denominator.bit_length() <= _LONGEST_DENOMINATOR:
         return total
@@ -178,7 +178,7 @@ def least_multiplier(squared: Fraction, relation: Relation) -> Fraction | None:
 
 
 def _set_columns(record: RenyiFilter | Odometer, *names: str) -> None:
-    """Make the relation and the columns of a record, the first of which are orders, what they are declared to be."""
+    """Check and convert the relation and the columns of a record, the first of them orders."""
     object.__setattr__(record, "relation", as_relation(record.relation))
     for name in names:
         read = above_one if name == names[0] else partial(exact, name=name)
@@ -192,7 +192,7 @@ class PrivacyFilter(Protocol):
     """A privacy filter: decides, before a release, whether the budget still has room for it."""
 
     def admits(self, step: Chargeable) -> bool:
-        """Whether the release may still be made."""
+        """Return whether the release may still be made."""
 
     def spend(self, step: Chargeable) -> Self:
         """Return the filter after the release; raise ``BudgetExceeded`` where it must not be made."""

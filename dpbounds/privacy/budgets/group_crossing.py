@@ -63,7 +63,7 @@ def calibrated_for_groups(
 def _along_chains(
     factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve, group_size: int, one_record: OneRecord
 ) -> tuple[Fraction, Fraction | None]:
-    """Halve what lies between what one record needs and a value that is proven to suffice for all."""
+    """Bisect between the value that one record needs and a value that is proven to suffice for all."""
     probe = neighbour_classes(factory(PROBES[solve]), budget.relation)
     if any(holds_shuffling(each.product) for each in probe.every()):
         raise UnsupportedMechanism(

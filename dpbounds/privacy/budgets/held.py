@@ -125,7 +125,7 @@ def least_by_moments(factory: Factory, safe: Fraction, budget: Budget, solve: So
 
 
 def _promised_excess(factory: Factory, value: Fraction, budget: Budget) -> float:
-    """Return what Rényi divergences promise over the budget; at most 0 only where they prove it kept."""
+    """Return the excess over the budget by Rényi divergences; at most 0 only where they prove it kept."""
     try:
         promised = converted(factory(value), budget.at_delta, budget.relation).enclosure.exact_upper
     except (NotCertified, UnsupportedMechanism, Declined):
@@ -160,7 +160,7 @@ def _largest_upper(products: tuple[Product, ...], epsilon: Fraction) -> Fraction
 
 
 def _delta_from_below(mechanism: Mechanism, budget: Budget) -> Fraction:
-    """Return what an attack on one record is proven to attain; 0 where none is known."""
+    """Return the δ that an attack on one record is proven to attain; 0 where none is known."""
     attacks = {attack for each in neighbour_classes(mechanism, budget.relation).every() for attack in each.attacks}
     lowers = (Fraction(delta_at_once(attack, budget.epsilon).exact_lower) for attack in attacks)
     return max(lowers, default=Fraction(0))

@@ -73,7 +73,7 @@ def prefix_error(matrix: Toeplitz, error: ErrorKind = "mean") -> Enclosure:
 
 
 def _inverse(matrix: Toeplitz) -> tuple[list[int], int]:
-    """The coefficients of C⁻¹ and how far their prefix sums may be off, both times 2^_BITS (rounded up)."""
+    """Return the coefficients of C⁻¹ and how far their prefix sums may be off, both times 2^_BITS (rounded up)."""
     unit, count = 1 << _BITS, matrix.steps
     common = math.lcm(*(c.denominator for c in matrix.coefficients))
     numerators = fmpz_poly([int(c * common) for c in matrix.coefficients])

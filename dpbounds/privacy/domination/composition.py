@@ -75,7 +75,7 @@ class NeighbourClasses:
         return (each for each in self._distinct if any(key.order is order for key in each.keys))
 
     def with_key(self, key: Key) -> NeighbourClass | None:
-        """The class with this key; None where there is none."""
+        """Return the class with this key; None where there is none."""
         return next((each for each in self._distinct if key in each.keys), None)
 
     def largest(self, measure: Callable[[Product], _Measured]) -> _Measured:
@@ -122,7 +122,7 @@ def neighbour_classes(mechanism: Mechanism, relation: Relation) -> NeighbourClas
 
 
 def _name(keys: Sequence[Key], product: Product) -> str:
-    """The keys in words: "remove, block 1", or "both orders" (as a product of shifted Gaussians always is)."""
+    """Return the keys in words: "remove, block 1", or "both orders" (as a product of shifted Gaussians always is)."""
     orders: dict[Place, list[Order]] = {}
     for key in keys:
         orders.setdefault(key.place, []).append(key.order)

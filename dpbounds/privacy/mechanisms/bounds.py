@@ -35,7 +35,7 @@ Members = Sequence[tuple[Mechanism, int]]  # mechanisms with how often each is r
 
 
 def classes_of(mechanism: Mechanism, order: Order) -> Classes:
-    """The steps of a mechanism for each class of ordered neighbours.
+    """Return the steps of a mechanism for each class of ordered neighbours.
 
     Raises:
         UnsupportedMechanism: A part has no proven pair in this order.
@@ -58,7 +58,7 @@ def base_of(mechanism: Mechanism, order: Order) -> tuple[pairs.Pair, tuple[pairs
 
 
 def single_pair(mechanism: Mechanism, order: Order) -> pairs.Pair:
-    """The one pair of a mechanism that is a single release on all it is given, the same in both orders.
+    """Return the one pair of a mechanism that is a single release on all it is given, the same in both orders.
 
     Raises:
         UnsupportedMechanism: It has several.
@@ -78,7 +78,7 @@ def single_pair(mechanism: Mechanism, order: Order) -> pairs.Pair:
 
 
 def mixture(direction: pairs.Direction, draws: pairs.Draws, base: pairs.Pair) -> pairs.Pair:
-    """The mixture ((1-q)Q + qP, Q) of a base pair, or its mirror image."""
+    """Return the mixture ((1-q)Q + qP, Q) of a base pair, or its mirror image."""
     if isinstance(base, pairs.ShiftedGaussians):
         return pairs.SampledGaussians(direction, draws.rate, 1 / base.squared_shift)
     return pairs.Sampled(direction, draws, base)
@@ -97,13 +97,13 @@ def product_of(parts: Iterable[tuple[pairs.Pair, int]]) -> pairs.Product:
 
 
 def as_pair(product: pairs.Product) -> pairs.Pair:
-    """A product as one pair."""
+    """Return a product as one pair."""
     (pair, count), *others = product
     return pair if count == 1 and not others else pairs.Combined(product)
 
 
 def attacks_on(steps: Steps, product: pairs.Product, *, on_its_own: bool = True) -> tuple[pairs.Product, ...]:
-    """The products that are attained, of steps that this product dominates.
+    """Return the products that are attained, of steps that this product dominates.
 
     Args:
         steps: The steps of one class of neighbours.
@@ -207,7 +207,7 @@ def blocks_of(partition: InParallel, members: Members) -> InParallel:
 
 
 def classes_of_partition(mechanism: InParallel, order: Order) -> Classes:
-    """A class for each block that the record may lie in, and for each two between which it may move."""
+    """Return a class for each block that the record may lie in, and for each two between which it may move."""
     if mechanism.partition == "index" and order.counts_records:
         refuse_without_positions("blocks by position (unlike blocks by the record's content)")
     if mechanism.partition == "record":

@@ -205,7 +205,7 @@ class Mechanism(Displayed):
         return ""
 
     def drawn_in_words(self, write: Writer) -> str:
-        """The records that it runs on."""
+        """Return the records that it runs on."""
         return "the full batch"
 
     def releases_in_words(self, count: int, write: Writer) -> str:
@@ -296,7 +296,7 @@ def listed(values: object, name: str, wanted: str) -> tuple[Any, ...]:
 
 
 def listed_pairs(values: object, name: str, wanted: str) -> tuple[tuple[Any, Any], ...]:
-    """The pairs of a list or of a mapping, or ``InvalidValue``."""
+    """Return the pairs of a list or of a mapping, or ``InvalidValue``."""
     found = listed(values.items() if isinstance(values, Mapping) else values, name, wanted)
     for entry in found:
         if not isinstance(entry, tuple | list) or len(entry) != 2:
@@ -355,7 +355,7 @@ class InParallel(Mechanism):
         return self
 
     def in_block(self, index: int) -> Mechanism:
-        """The mechanism of the block."""
+        """Return the mechanism of the block."""
         return self.blocks[index]
 
     def __init__(self, blocks: tuple[Mechanism, ...], partition: Partition = "record") -> None:
@@ -371,5 +371,5 @@ class InParallel(Mechanism):
 
 
 def parts_of(mechanism: Mechanism) -> tuple[tuple[Mechanism, int], ...]:
-    """The (mechanism, count) pairs of a composition; of any other mechanism, itself once."""
+    """Return the (mechanism, count) pairs of a composition; of any other mechanism, itself once."""
     return mechanism.parts if isinstance(mechanism, Composed) else ((mechanism, 1),)

@@ -10,12 +10,12 @@ from dpbounds.privacy.mechanisms.core import Mechanism, Trait
 
 
 def has(trait: Trait, mechanism: Mechanism) -> bool:
-    """Whether a mechanism and all that it runs have a trait."""
+    """Return whether a mechanism and all that it runs have a trait."""
     return all(trait in part.traits for part in mechanism.nested())
 
 
 def _demand(trait: Trait, mechanism: Mechanism, says: Callable[[Mechanism], str]) -> None:
-    """Refuse a mechanism of which a part lacks a trait, with what is said of that part."""
+    """Refuse a mechanism if one of its parts lacks a trait, with the reason for that part."""
     for part in mechanism.nested():
         if trait not in part.traits:
             raise UnsupportedMechanism(says(part))

@@ -43,7 +43,7 @@ MECHANISMS: dict[str, type[Mechanism]] = {name: _NAMED[name] for name in sorted(
 
 
 def described(mechanism: Mechanism, count: int) -> JsonObject:
-    """A number of equal releases as an entry of a ledger.
+    """Return a number of equal releases as an entry of a ledger.
 
     Raises:
         UnsupportedMechanism: It is not a single release: a composition inside a sample, or parallel blocks.
@@ -61,7 +61,7 @@ def described(mechanism: Mechanism, count: int) -> JsonObject:
 
 
 def written(mechanism: Mechanism, number: WriteNumber = str) -> dict[str, object]:
-    """The parameters of one record as JSON values, those that are None left out."""
+    """Return the parameters of one record as JSON values, those that are None left out."""
     values = {name: (each, getattr(mechanism, name)) for name, each in parameters_of(mechanism).items()}
     return {name: each.kind.write(value, number) for name, (each, value) in values.items() if value is not None}
 
@@ -72,7 +72,7 @@ def digest(releases: Mechanism | Iterable[tuple[Mechanism, int]]) -> str:
 
 
 def canonical(releases: Mechanism | Iterable[tuple[Mechanism, int]]) -> str:
-    """The text that the digest is of."""
+    """Return the text that the digest is of."""
     joined: list[tuple[Mechanism, int]] = []
     for part, count in mechanisms.parts_of(releases) if isinstance(releases, Mechanism) else releases:
         if joined and joined[-1][0] == part:

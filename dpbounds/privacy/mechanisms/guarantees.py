@@ -68,7 +68,7 @@ class RandomizedResponse(Mechanism):
         return (Assumption(CODE, "each record's answer is drawn independently, and nothing else about it is released"),)
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """The responses to the two answers (``losses.md``, section 2)."""
+        """Return the responses to the two answers (``losses.md``, section 2)."""
         if order is not Order.REPLACE:
             raise UnsupportedMechanism(
                 "randomised response publishes one answer per record, and so the number of records, and a record that "
@@ -149,7 +149,7 @@ class ExponentialMechanism(Declared):
         self._hold(epsilon=positive(epsilon, "epsilon"), relation=declared, monotone=_monotone(monotone, declared))
 
     def records_read(self, records: int) -> Fraction | None:
-        """All of them."""
+        """Return all of them."""
         return Fraction(records)
 
     @property
@@ -164,7 +164,7 @@ class ExponentialMechanism(Declared):
         )
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """The least upper bound of all two-point pairs of that range (``losses.md``, section 2)."""
+        """Return the least upper bound of all two-point pairs of that range (``losses.md``, section 2)."""
         span = self.loss_range * self._links(order)
         attacks = tuple(pairs.TwoPoints(share * span, span) for share in _TWO_POINT_ATTACKS)
         return pairs.StepBound(pairs.BoundedRangeProfile(span), attacks)
@@ -347,7 +347,7 @@ class ApproximateDP(Declared):
         self._hold(epsilon=loss, delta=failure, relation=as_relation(relation))
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """The worst (ε, δ)-private pair (``losses.md``, section 2), for two links that of a group of two."""
+        """Return the worst (ε, δ)-private pair (``losses.md``, section 2), for two links that of a group of two."""
         pair, links = pairs.FourPoints(self.epsilon, self.delta), self._links(order)
         return pairs.StepBound.attained(pair) if links == 1 else pairs.StepBound(pairs.enlarged(pair, links), (pair,))
 
@@ -370,7 +370,7 @@ class ZCDP(Declared):
         self._hold(rho=positive(rho, "rho"), relation=as_relation(relation))
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """The largest profile that the divergences allow (``losses.md``, section 2); a Gaussian has them."""
+        """Return the largest profile that the divergences allow (``losses.md``, section 2); a Gaussian has them."""
         links = self._links(order)
         pair: pairs.Pair = pairs.RenyiProfile((), self.rho)
         gaussian = pairs.ShiftedGaussians(2 * self.rho * links**2)

@@ -53,12 +53,12 @@ class Parameter:
 
 
 def parameter(kind: Kind, *, rounds: Direction = "up", optional: bool = False) -> dict[str, Parameter]:
-    """The metadata of a dataclass field that holds a parameter."""
+    """Return the metadata of a dataclass field that holds a parameter."""
     return {_KEY: Parameter(kind, rounds, optional)}
 
 
 def parameters_of(record: object) -> Mapping[str, Parameter]:
-    """The parameters of a record or of its class, by their names, in the order of its fields."""
+    """Return the parameters of a record or of its class, by their names, in the order of its fields."""
     declared: Any = record
     return {field.name: field.metadata[_KEY] for field in fields(declared) if _KEY in field.metadata}
 
@@ -67,7 +67,7 @@ def parameters_of(record: object) -> Mapping[str, Parameter]:
 
 
 def read_number(value: object, name: str) -> Fraction:
-    """A number in a file, exactly."""
+    """Return a number in a file, exactly."""
     if not isinstance(value, int | float | str) or isinstance(value, bool):
         raise InvalidValue(name, quoted(value), "a number")
     number: ExactLike = value
@@ -75,7 +75,7 @@ def read_number(value: object, name: str) -> Fraction:
 
 
 def read_list(value: object, name: str) -> list[object]:
-    """A list in a file."""
+    """Return a list in a file."""
     if not isinstance(value, list):
         raise InvalidValue(name, quoted(value), "a list")
     return value

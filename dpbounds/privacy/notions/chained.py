@@ -27,7 +27,7 @@ from dpbounds.privacy.routes.closed_forms import ball
 
 
 def along_chain(known: Notion, k: int) -> Notion:
-    """The numbers of the guarantee for datasets k times as far apart (section 7)."""
+    """Return the numbers of the guarantee for datasets k times as far apart (section 7)."""
     match known:
         case PureDP(epsilon=epsilon):
             return replace(known, epsilon=k * epsilon)

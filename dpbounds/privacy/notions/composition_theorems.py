@@ -93,7 +93,7 @@ def checked(parts: Parts) -> Parts:
 
 
 def basic(parts: Parts) -> EpsilonDelta:
-    """The basic composition theorem: (Σ k_i ε_i, min(1, Σ k_i δ_i)), exactly, for guarantees taken k_i times.
+    """Return the basic composition theorem: (Σ k_i ε_i, min(1, Σ k_i δ_i)), exactly, for guarantees taken k_i times.
 
     Source: Dwork, Kenthapadi, McSherry, Mironov & Naor 2006.
 
@@ -158,7 +158,7 @@ def advanced_epsilon(parts: Parts, delta: ExactLike, form: Form = "sharp") -> En
 
 
 def log_survival(parts: Parts) -> arb:
-    """A ball around log Π (1-δ_i)^k_i; every δ_i is less than 1."""
+    """Return a ball around log Π (1-δ_i)^k_i; every δ_i is less than 1."""
     return sum((count * (-ball(guarantee.delta)).log1p() for guarantee, count in parts), arb(0))
 
 
@@ -171,12 +171,12 @@ def with_failures(parts: Parts, pure: arb) -> arb:
 
 
 def pure_target(parts: Parts, delta: Fraction) -> arb:
-    """A ball around the h with 1 - (1-h) Π (1-δ_i)^k_i = δ < 1."""
+    """Return a ball around the h with 1 - (1-h) Π (1-δ_i)^k_i = δ < 1."""
     return -((-ball(delta)).log1p() - log_survival(parts)).expm1()
 
 
 def spare_sign(parts: Parts, delta: Fraction) -> int:
-    """The sign of δ - (1 - Π (1-δ_i)^k_i), decided exactly, for δ < 1.
+    """Return the sign of δ - (1 - Π (1-δ_i)^k_i), decided exactly, for δ < 1.
 
     Raises:
         NotCertified: The two are too close to be distinguished by balls, and too long to be compared exactly.

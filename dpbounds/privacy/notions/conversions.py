@@ -190,7 +190,7 @@ def _search(notion: Notion, goal: Goal) -> Conversion:
 
 
 def _implies(first: Notion, second: Notion) -> bool:
-    """Whether the first is the second with numbers at most as large."""
+    """Return whether the first is the second with numbers at most as large."""
     if (type(first), first.relation, first.group) != (type(second), second.relation, second.group):
         return False
     if isinstance(first, RenyiDP) and isinstance(second, RenyiDP):

@@ -34,7 +34,7 @@ def least_rho(epsilon: Fraction) -> Fraction:
 
 
 def traded_epsilon(known: ApproximateDP, delta: Fraction) -> Fraction:
-    """The ε at which the extremal pair of (ε, δ) spends a larger δ (section 2)."""
+    """Return the ε at which the extremal pair of (ε, δ) spends a larger δ (section 2)."""
     if delta < known.delta:
         raise Declined(f"delta = {shown(delta)} is smaller than the {shown(known.delta)} that the guarantee itself has")
     if delta == 1 or known.epsilon == 0:
@@ -51,7 +51,7 @@ def traded_epsilon(known: ApproximateDP, delta: Fraction) -> Fraction:
 
 
 def traded_delta(known: ApproximateDP, epsilon: Fraction) -> Fraction:
-    """The δ that the extremal pair of (ε, δ) spends at a smaller ε (section 2)."""
+    """Return the δ that the extremal pair of (ε, δ) spends at a smaller ε (section 2)."""
     if epsilon >= known.epsilon:
         return known.delta
 

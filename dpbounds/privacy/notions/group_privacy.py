@@ -89,13 +89,13 @@ class Chain:
         return total
 
     def upper(self, parts: Sequence[Fraction]) -> Fraction:
-        """The chain's bound at a split: proven, rounded up, at most 1."""
+        """Return the chain's bound at a split: proven, rounded up, at most 1."""
         with working(_PRECISION):
             total = self._total(parts)
             return min(Fraction(1), ball_end(total, "up")) if total < 2 else Fraction(1)
 
     def log_size(self, parts: Sequence[Fraction]) -> float:
-        """The logarithm of the bound, above 1 too, to search with."""
+        """Return the logarithm of the bound, above 1 too, to search with."""
         with working(_PRECISION):
             total = self._total(parts).mid()
             return float(total.log().mid()) if total > 0 else -math.inf
@@ -107,11 +107,11 @@ class Chain:
         return (*parts, epsilon - sum(parts, Fraction(0)))
 
     def suffices(self, skew: float, delta: Fraction, epsilon: Fraction) -> bool:
-        """Whether the bound at ε, split with this skew, is at most δ."""
+        """Return whether the bound at ε, split with this skew, is at most δ."""
         return self.upper(self.split(epsilon, skew)) <= delta
 
     def best_skew(self, epsilon: Fraction) -> float:
-        """The skew with the least bound, as far as a search on the line can tell."""
+        """Return the skew with the least bound, as far as a search on the line can tell."""
         n = len(self.links)
         if n == 1:
             return 0.0
@@ -128,7 +128,7 @@ class Chain:
         return min((trials[least], _golden_section(bound, low, high)), key=bound)
 
     def best(self, epsilon: Fraction) -> tuple[Fraction, ...]:
-        """The split of ε that the search found."""
+        """Return the split of ε that the search found."""
         skewed = self.split(epsilon, self.best_skew(epsilon))
         low, high = -_DEEPEST, 0.0  # log δ: the smallest δ for which parts chosen in turn fit into ε
         in_turn: tuple[Fraction, ...] | None = None
@@ -172,7 +172,7 @@ class Chain:
         return tuple(parts)
 
     def parts_for(self, delta: Fraction, tolerance: float) -> tuple[Fraction, ...]:
-        """A split with a bound of at most δ, whose sum is about as small as the search could make it.
+        """Return a split with a bound of at most δ, whose sum is about as small as the search could make it.
 
         Raises:
             NotCertified: None was found.

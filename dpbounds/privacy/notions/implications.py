@@ -61,11 +61,11 @@ class Goal:
     order: Fraction | None = None
 
     def is_near(self, notion: Notion) -> bool:
-        """Whether the notion speaks of the wanted neighbours."""
+        """Return whether the notion speaks of the wanted neighbours."""
         return (notion.relation, notion.group) == (self.relation, self.group)
 
     def is_met_by(self, notion: Notion) -> bool:
-        """Whether the notion is of the wanted kind, for the wanted neighbours and at the target."""
+        """Return whether the notion is of the wanted kind, for the wanted neighbours and at the target."""
         if type(notion) is not self.kind or not self.is_near(notion):
             return False
         match notion:
@@ -108,7 +108,7 @@ class Edge:
     when: Callable[[Notion, Goal], bool]
 
     def is_of_use(self, notion: Notion, goal: Goal) -> bool:
-        """Whether the implication starts from such a notion, and leads on to the goal."""
+        """Return whether the implication starts from such a notion, and leads on to the goal."""
         return isinstance(notion, self.takes) and self.when(notion, goal)
 
     def apply(self, notion: Notion, goal: Goal) -> Notion:

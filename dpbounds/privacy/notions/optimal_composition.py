@@ -233,7 +233,7 @@ def _refined(
 
 
 def _log_moment(signs: Signs, tilt: float) -> float:
-    """The logarithm of E e^(κS)."""
+    """Return the logarithm of E e^(κS)."""
     return sum(count * (_log_cosh((tilt + 0.5) * float(size)) - _log_cosh(float(size) / 2)) for size, count in signs)
 
 
@@ -242,7 +242,7 @@ def _log_cosh(x: float) -> float:
 
 
 def _log_weight(tilt: float) -> float:
-    """The logarithm of the largest e^(-κx) (1 - e^-x)."""
+    """Return the logarithm of the largest e^(-κx) (1 - e^-x)."""
     return tilt * math.log(tilt) - (1 + tilt) * math.log1p(tilt)
 
 
@@ -251,7 +251,7 @@ def _variance(signs: Signs, tilt: float) -> float:
 
 
 def _minimiser(bound: Callable[[float], float], signs: Signs) -> float:
-    """The κ > 0 with the least bound: a choice, which proves nothing."""
+    """Return the κ > 0 with the least bound: a choice, which proves nothing."""
     largest = math.log(60 / float(signs[0][0]))
     found = minimize_scalar(lambda s: bound(math.exp(s)), bounds=(-12.0, largest), method="bounded")
     return math.exp(float(found.x))

@@ -45,7 +45,7 @@ def largest_sum(signs: Signs) -> Fraction:
 
 
 def spacing(signs: Signs) -> Fraction:
-    """The largest step such that every value of S is Σ k ε minus a multiple of it."""
+    """Return the largest step such that every value of S is Σ k ε minus a multiple of it."""
     sizes = [2 * size for size, _ in signs]
     denominator = math.lcm(*(size.denominator for size in sizes))
     return Fraction(math.gcd(*(int(size * denominator) for size in sizes)), denominator)
@@ -97,7 +97,7 @@ class SignTable:
             self.second_law.append(self.second_law[-1] + law[place] * (-loss).exp())
 
     def profile(self, epsilon: Fraction) -> arb:
-        """A ball around h(ε) = E (1 - e^(ε-S))_+, for ε >= the floor; 0 exactly from the largest value on.
+        """Return a ball around h(ε) = E (1 - e^(ε-S))_+, for ε >= the floor; 0 exactly from the largest value on.
 
         Below the floor it is a lower bound only.
         """
@@ -190,7 +190,7 @@ class RoundedSigns:
         return scale * (kept - self._excess(epsilon)), scale * (kept + self.missing / (tilt + 1))
 
     def _excess(self, epsilon: Fraction) -> arb:
-        """An upper bound on what rounding added to h(ε), over the scale."""
+        """Return an upper bound on the rounding error of h(ε), over the scale."""
         if self.rounded == 0:
             return arb(0)
         m, step, tilt = self.rounded, ball(self.step), ball(self.tilt)

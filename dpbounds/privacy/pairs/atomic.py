@@ -16,12 +16,12 @@ class AtomicPair(Pair):
     has_integral = True
 
     def closed_log_moment(self, order: arb) -> arb:
-        """A sum over the atoms."""
+        """Return a sum over the atoms."""
         law = self.distribution()
         if not law.infinite.is_zero():
             return INFINITY
         return sum((point.r * (order * point.loss).exp() for point in law.points), arb(0)).log()
 
     def expectation(self, f: Weighing) -> arb:
-        """A sum over the atoms."""
+        """Return a sum over the atoms."""
         return over_atoms(self.distribution(), f)

@@ -30,7 +30,7 @@ class UniformBalls(AtomicPair, PublicPair):
     atom_count = 1
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return f"two unit balls in {self.dimension} dimensions, centres s apart, s² = {write(self.squared_shift)}"
 
     def distribution(self) -> LossDistribution:
@@ -46,7 +46,7 @@ class UniformBalls(AtomicPair, PublicPair):
         return UniformBalls(k**2 * self.squared_shift, self.dimension)
 
     def rough_variance(self) -> float:
-        """The squared shift."""
+        """Return the squared shift."""
         return float(self.squared_shift)
 
 
@@ -67,7 +67,7 @@ class SampledBalls(AtomicPair, SymmetricPair):
     atom_count = 3
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return (
             f"balls at 0 and s against balls at 0 and -s in {self.dimension} dimensions, mixed at rate "
             f"{write(self.sample_rate)}, s² = {write(self.squared_shift)}"
@@ -92,7 +92,7 @@ class SampledBalls(AtomicPair, SymmetricPair):
         return unbounded()
 
     def revealed(self) -> Product | None:
-        """The full batch, where the contributions point away from each other."""
+        """Return the full batch, where the contributions point away from each other."""
         return ((UniformBalls(4 * self.squared_shift, self.dimension), 1),)
 
 

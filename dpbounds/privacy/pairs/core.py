@@ -34,7 +34,7 @@ class Direction(StrEnum):
 
     @classmethod
     def of(cls, order: Order) -> Direction:
-        """The direction of a pair that stands for such neighbours."""
+        """Return the direction of a pair that stands for such neighbours."""
         match order:
             case Order.REMOVE | Order.ZERO:
                 return cls.REMOVE
@@ -114,7 +114,7 @@ class Pair(ABC):
 
     @abstractmethod
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
 
     @property
     @abstractmethod
@@ -141,14 +141,14 @@ class Pair(ABC):
             yield from each.nested()
 
     def resolved(self, as_one: Callable[[Product], Pair]) -> Pair:
-        """The pair with every combination in it made one pair by a function."""
+        """Return the pair with every combination in it made one pair by a function."""
         return self.with_inside([each.resolved(as_one) for each in self.inside])
 
     # --- its loss
 
     @abstractmethod
     def distribution(self) -> LossDistribution:
-        """The distribution of the loss, at the working precision.
+        """Return the distribution of the loss, at the working precision.
 
         Raises:
             UnsupportedMechanism: It has no closed form.
@@ -200,10 +200,10 @@ class Pair(ABC):
 
     @abstractmethod
     def mirrored(self) -> Pair:
-        """The pair (Q, P), or one with the same profile."""
+        """Return the pair (Q, P), or one with the same profile."""
 
     def enlarged(self, k: int) -> Pair:
-        """A pair that dominates for any two datasets that are k steps of one relation apart.
+        """Return a pair that dominates for any two datasets that are k steps of one relation apart.
 
         Shifts grow k-fold; a pure ε, a range η and (for zCDP) sqrt(ρ), too; (ε, δ) becomes (kε, δ (e^(kε)-1)/(e^ε-1)),
         rounded up. Dwork & Roth 2014 (group privacy), Bun & Steinke 2016, Proposition 1.9; ``pairs.md``, section 6.
@@ -238,11 +238,11 @@ class Pair(ABC):
         return tuple(getattr(self, name) for name in self.grows_with) or None
 
     def with_costs(self, costs: Costs) -> Pair:
-        """The pair of the same family with other costs: ``pair.with_costs(pair.costs()) == pair``."""
+        """Return the pair of the same family with other costs: ``pair.with_costs(pair.costs()) == pair``."""
         return changed(self, **dict(zip(self.grows_with, costs, strict=True)))
 
     def rough_variance(self) -> float:
-        """Roughly the variance of the loss, or what grows with it; in floating point, decides nothing."""
+        """Roughly the variance of the loss, or a quantity that grows with it; in floating point, decides nothing."""
         return math.prod((float(cost) for cost in self.costs() or ()), start=1.0) ** 2
 
     # --- its Rényi divergences
@@ -298,7 +298,7 @@ class Pair(ABC):
 
     @property
     def concentration(self) -> Fraction | None:
-        """ρ, where D_λ <= λρ is what is known; else None."""
+        """ρ, if D_λ <= λρ is the known bound; else None."""
         return None
 
     @property
@@ -343,7 +343,7 @@ class DirectedPair(Pair):
     direction: Direction
 
     def mirrored(self) -> Pair:
-        """The other direction."""
+        """Return the other direction."""
         return changed(self, direction=self.direction.mirrored)
 
 
@@ -353,7 +353,7 @@ class SymmetricPair(Pair):
     __slots__ = ()
 
     def mirrored(self) -> Pair:
-        """The pair itself."""
+        """Return the pair itself."""
         return self
 
 
@@ -363,12 +363,12 @@ class PublicPair(SymmetricPair):
     __slots__ = ()
 
     def revealed(self) -> Product | None:
-        """The pair itself."""
+        """Return the pair itself."""
         return ((self, 1),)
 
 
 def changed(pair: _P, **fields: object) -> _P:
-    """The pair with other values of some fields."""
+    """Return the pair with other values of some fields."""
     record: Any = pair
     found: _P = replace(record, **fields)
     return found

@@ -134,7 +134,7 @@ def _entries(pair: CrowdedGaussians, drawn: int, along: Fraction, side: int) -> 
 
 
 def _chances(pair: CrowdedGaussians) -> dict[int, arb]:
-    """The distribution of the number of others drawn, but for what is negligible."""
+    """Return the distribution of the number of others drawn, without negligible terms."""
     kept = np.flatnonzero(_rough_chances(pair) > _NEGLIGIBLE)
     n, low = pair.size - 1, int(kept[0])
     rate = _ball(pair.sample_rate)
@@ -204,7 +204,7 @@ def _rough_cells(pair: CrowdedGaussians) -> tuple[Floats, Floats]:
 
 
 def _groups(pair: CrowdedGaussians) -> NDArray[np.int64]:
-    """The group of each cell: cells of about the same loss, each group of some mass."""
+    """Return the group of each cell: cells of about the same loss, each group of some mass."""
     p, q = _rough_cells(pair)
     losses = np.log(np.maximum(p, 1e-300)) - np.log(np.maximum(q, 1e-300))
     steps = np.round(np.arcsinh(losses / _NEAR) / _STEP).astype(np.int64)

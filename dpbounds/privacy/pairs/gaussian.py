@@ -62,7 +62,7 @@ class ShiftedGaussians(PublicPair):
     has_integral = True
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return f"N(m, 1) against N(0, 1), m² = {write(self.squared_shift)}"
 
     def distribution(self) -> LossDistribution:
@@ -82,7 +82,7 @@ class ShiftedGaussians(PublicPair):
         return ShiftedGaussians(k**2 * self.squared_shift)
 
     def rough_variance(self) -> float:
-        """The squared shift."""
+        """Return the squared shift."""
         return float(self.squared_shift)
 
     def zcdp_rho(self) -> Fraction:
@@ -105,7 +105,7 @@ class ShiftedGaussians(PublicPair):
         return replaced_drawn_gaussians(draws, ball(self.squared_shift), order)
 
     def expectation(self, f: Weighing) -> arb:
-        """An integral over x ~ N(0, 1)."""
+        """Return an integral over x ~ N(0, 1)."""
         squared = ball(self.squared_shift)
         mu = squared.sqrt()
 
@@ -150,12 +150,12 @@ class TaggedGaussians(SymmetricPair):
     proof = "last_iterate.md, section 4 (derived there)"
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         least, most = write(self.atoms[0][0]), write(self.atoms[-1][0])
         return f"N(m, 1) against N(0, 1), m² drawn in public, {len(self.atoms)} values from {least} to {most}"
 
     def distribution(self) -> LossDistribution:
-        """The mean of those of its shifts."""
+        """Return the mean of those of its shifts."""
         parts = [(ball(weight), ball(squared).sqrt()) for squared, weight in self.atoms if squared > 0]
 
         def tail(loss: arb) -> Masses:
@@ -176,7 +176,7 @@ class TaggedGaussians(SymmetricPair):
         return unbounded() if self.atoms[-1][0] else Fraction(0)
 
     def revealed(self) -> Product | None:
-        """The largest shift."""
+        """Return the largest shift."""
         return ((ShiftedGaussians(max(squared for squared, _ in self.atoms)), 1),)
 
     def zcdp_rho(self) -> Fraction:
@@ -190,7 +190,7 @@ class TaggedGaussians(SymmetricPair):
         return sum(terms, arb(0)).log1p()
 
     def closed_delta(self, epsilon: Fraction) -> arb:
-        """The mean of those of its shifts."""
+        """Return the mean of those of its shifts."""
         moving = ((weight, squared) for squared, weight in self.atoms if squared > 0)
         return sum((ball(weight) * delta_at(squared, epsilon) for weight, squared in moving), arb(0))
 
@@ -223,7 +223,7 @@ class SampledGaussians(DirectedPair):
     has_integral = True
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         match self.direction:
             case Direction.REMOVE:
                 laws = "(1-q) N(0, z²) + q N(1, z²) against N(0, z²)"
@@ -271,11 +271,11 @@ class SampledGaussians(DirectedPair):
         return unbounded()
 
     def revealed(self) -> Product | None:
-        """The full batch."""
+        """Return the full batch."""
         return one_shift(self.direction, 1 / self.variance)
 
     def costs(self) -> Costs:
-        """The rate, and how little noise there is."""
+        """Return the rate, and how little noise there is."""
         return self.sample_rate, 1 / self.variance
 
     def with_costs(self, costs: Costs) -> Pair:
@@ -296,7 +296,7 @@ class SampledGaussians(DirectedPair):
         return hidden_bits(order, self.sample_rate, self.variance)
 
     def log_moment(self, order: Fraction) -> arb:
-        """A trapezoidal sum."""
+        """Return a trapezoidal sum."""
         rate, variance = ball(self.sample_rate), ball(self.variance)
         return sampled_gaussians(self.direction, rate, variance, ball(order)).log()
 

@@ -63,7 +63,7 @@ class GaussianDraws(Pair):
         return ((ShiftedGaussians(self.draws.slots**2 * self.squared_shift), 1),)
 
     def costs(self) -> Costs:
-        """The rate and the shift."""
+        """Return the rate and the shift."""
         return self.draws.rate, self.squared_shift
 
     def with_costs(self, costs: Costs) -> Pair:
@@ -99,7 +99,7 @@ class DrawnGaussians(GaussianDraws, DirectedPair):
     proof = "sampling.md, section 6 (Gaussian comparison, derived there)"
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         laws = "a mixture of N(ks, 1)", "N(0, 1)"
         first, second = laws[::-1] if self.direction is Direction.ADD else laws
         return (
@@ -163,7 +163,7 @@ class DrawnGaussians(GaussianDraws, DirectedPair):
         return unbounded()
 
     def log_moment(self, order: Fraction) -> arb:
-        """A trapezoidal sum."""
+        """Return a trapezoidal sum."""
         if self.draws.rate == 1:
             return ShiftedGaussians(self.draws.slots**2 * self.squared_shift).log_moment(order)
         return drawn_gaussians(self.direction, self.draws, ball(self.squared_shift), ball(order)).log()
@@ -184,7 +184,7 @@ class ReplacedGaussians(GaussianDraws, SymmetricPair):
     proof = "sampling.md, section 6 (three distributions, the number of draws hidden, derived there)"
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return (
             f"three Gaussian distributions, at most ks from each other, s² = {write(self.squared_shift)}, k the draws "
             f"of a record {self.draws.in_words(write)}"
@@ -204,7 +204,7 @@ class ReplacedGaussians(GaussianDraws, SymmetricPair):
         return Sampled(Direction.REPLACE, self.draws, ShiftedGaussians(self.squared_shift)).log_moment(order)
 
     def attack(self, direction: Direction) -> Pair:
-        """The record in the batch as often, against none."""
+        """Return the record in the batch as often, against none."""
         return DrawnGaussians(direction, self.draws, self.squared_shift)
 
 
@@ -223,7 +223,7 @@ class ReplacedGroup(SymmetricPair):
     proof = "groups.md (three distributions, how many of the group are in the batch hidden, derived there)"
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return (
             f"three Gaussian distributions, at most js from each other, s² = {write(self.squared_shift)}, j of 0 to "
             f"{len(self.chances) - 1} the number of a group's records in a batch"

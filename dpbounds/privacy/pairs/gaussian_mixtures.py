@@ -44,7 +44,7 @@ class MixedGaussians(DirectedPair):
     proof = "mixtures.md (Gaussian comparison, pairs.md, section 5)"
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         laws = (
             f"a mixture of {len(self.parts)} N(c, 1)",
             "N(0, 1)" if self.direction is not Direction.REPLACE else "its mirror image",
@@ -102,7 +102,7 @@ class MixedGaussians(DirectedPair):
         return unbounded() if moved else Fraction(0)
 
     def revealed(self) -> Product | None:
-        """The largest shift."""
+        """Return the largest shift."""
         return one_shift(self.direction, max(squared for squared, _ in self.parts))
 
     def zcdp_rho(self) -> Fraction:
@@ -144,7 +144,7 @@ class _LogRatio:
         return total.log() + top, slope
 
     def value_and_slope(self, x: arb) -> tuple[arb, arb]:
-        """The function and its derivative."""
+        """Return the function and its derivative."""
         value, slope = self._log_and_slope(x)
         if not self.opposed:
             return value, slope

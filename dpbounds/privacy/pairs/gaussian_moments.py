@@ -99,7 +99,7 @@ def _from_norms(norms: Sequence[arb], order: arb) -> arb | None:
 
 
 def _step(z: float, b: float) -> tuple[float, float]:
-    """The widest step whose error is invisible, and the strip that shows it; both with few bits."""
+    """Return the widest step whose error is invisible, and the strip that shows it; both with few bits."""
     best = (0.0, 1.0)
     limit = min(math.pi * z, 60.0)
     for k in range(1, 40):

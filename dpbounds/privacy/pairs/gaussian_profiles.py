@@ -144,7 +144,7 @@ def log_tail(x: arb) -> arb:
 
 
 def _is_far(x: arb) -> bool:
-    """Whether the alternating series reaches the working precision: its least term is about e^{-x²/2}."""
+    """Return whether the alternating series reaches the working precision: its least term is about e^{-x²/2}."""
     return bool(x > 0 and x * x > arb(7) / 5 * working_bits() + 32)
 
 

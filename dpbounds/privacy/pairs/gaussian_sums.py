@@ -123,7 +123,7 @@ def _first_negligible(rests: Floats, sizes: Floats, places: Places) -> int:
 
 
 def _summed(weights: Weights, places: Places, sizes: Floats, count: int) -> arb:
-    """The first ``count`` terms: neighbours that need about as many bits are summed together."""
+    """Return the first ``count`` terms: neighbours that need about as many bits are summed together."""
     if not count:
         return arb(0)
     lost = np.clip((float(sizes.max()) - sizes[:count]) / math.log(2), 0, working_bits())
@@ -166,7 +166,7 @@ class RatioSum:
         return value, self.shift * slope
 
     def root(self, goal: arb) -> arb:
-        """The x at which log G(x) = goal.
+        """Return the x at which log G(x) = goal.
 
         f = log G - goal has f' >= s and 0 <= f'' <= s² n²/4, so that Newton's step from any x ends within
         n² f(x)²/(8s) of the root, and x itself lies within |f(x)|/s of it.

@@ -81,7 +81,7 @@ class BoundedRangeProfile(PublicPair):
     has_integral = True
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return f"the worst losses within a range of {write(self.span)}"
 
     def distribution(self) -> LossDistribution:
@@ -109,7 +109,7 @@ class BoundedRangeProfile(PublicPair):
         return self.span**2 / 8
 
     def closed_log_moment(self, order: arb) -> arb:
-        """The largest over all two-point pairs, attained at e^t = y (``renyi/renyi.md``)."""
+        """Return the largest over all two-point pairs, attained at e^t = y (``renyi/renyi.md``)."""
         k, eta = order - 1, ball(self.span)
         one, whole, part = (-eta).expm1(), (-order * eta).expm1(), (-k * eta).expm1()
         y = k * whole * eta.exp() / (order * part)
@@ -152,11 +152,11 @@ class RenyiProfile(PublicPair):
     proof = "losses.md, section 2 (Canonne, Kamath & Steinke 2020)"
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return "the largest profile that the Rényi divergences allow"
 
     def distribution(self) -> LossDistribution:
-        """The envelope of the profile at many losses."""
+        """Return the envelope of the profile at many losses."""
         return envelope_law(_renyi_profile(self.points, self.rho))
 
     def largest_loss(self) -> LargestLoss:
@@ -207,7 +207,7 @@ class RenyiProfile(PublicPair):
 
 @dataclass(frozen=True, slots=True)
 class TwoGuarantees(SymmetricPair):
-    """A mechanism on a Poisson sample under replace-one, known by what presence and what replacement costs.
+    """A mechanism on a Poisson sample under replace-one, known by its guarantees for presence and for replacement.
 
     With h1 the profile of ``present`` (with the record against without), h2 that of ``replaced``, α'' = 1 + (α-1)/q and
     β = α/α'': H_α <= q ((1-β) h1(α'') + β h2(α'')) for α >= 1 (Balle, Barthe & Gaboardi 2018), mirrored below, and the
@@ -231,14 +231,14 @@ class TwoGuarantees(SymmetricPair):
         return TwoGuarantees(self.sample_rate, present, replaced)
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return (
             f"[{self.present.in_words(write)}] for presence and [{self.replaced.in_words(write)}] for replacement, on "
             f"samples at rate {write(self.sample_rate)}"
         )
 
     def distribution(self) -> LossDistribution:
-        """The envelope of the profile at many losses."""
+        """Return the envelope of the profile at many losses."""
         rate, present, replaced = ball(self.sample_rate), self.present.distribution(), self.replaced.distribution()
         return envelope_law(_two_guarantees(rate, present, replaced))
 
@@ -251,7 +251,7 @@ class TwoGuarantees(SymmetricPair):
         return diluted_loss(rate, there) - diluted_loss(rate, other)
 
     def revealed(self) -> Product | None:
-        """The full batch."""
+        """Return the full batch."""
         return self.replaced.revealed()
 
     def zcdp_rho(self) -> Fraction:
@@ -259,7 +259,7 @@ class TwoGuarantees(SymmetricPair):
         return self.replaced.zcdp_rho()
 
     def log_moment(self, order: Fraction) -> arb:
-        """The least of what each of several proofs gives."""
+        """Return the least of the bounds of several proofs."""
         return _moment_of_two_guarantees(self, order)
 
 
@@ -334,7 +334,7 @@ def _from_curve(curve: RenyiProfile, order: Fraction) -> arb:
 
 
 def _moment_of_two_guarantees(pair: TwoGuarantees, order: Fraction) -> arb:
-    """Bound log E_Q r^λ for a Poisson sample under replace-one, from what presence and what replacement costs."""
+    """Bound log E_Q r^λ for a Poisson sample under replace-one, from the guarantees of presence and replacement."""
     q = ball(pair.sample_rate)
     candidates = [unamplified(q, pair.replaced.log_moment(order))]
     bases = (pair.present, pair.replaced)

@@ -38,7 +38,7 @@ class ShiftedLaplaces(PublicPair):
     has_integral = True
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return f"Lap(s, 1) against Lap(0, 1), s = {write(self.shift)}"
 
     def distribution(self) -> LossDistribution:
@@ -102,7 +102,7 @@ class SampledLaplaces(SymmetricPair):
     has_integral = True
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return (
             f"(1-q) Lap(0) + q Lap(s) against (1-q) Lap(0) + q Lap(-s), q = {write(self.sample_rate)}, "
             f"s = {write(self.shift)}"
@@ -139,7 +139,7 @@ class SampledLaplaces(SymmetricPair):
         return ((1 - rate + rate * shift.exp()) / (1 - rate + rate * (-shift).exp())).log()
 
     def revealed(self) -> Product | None:
-        """The full batch, where the contributions point away from each other."""
+        """Return the full batch, where the contributions point away from each other."""
         return ((ShiftedLaplaces(2 * self.shift), 1),)
 
     def zcdp_rho(self) -> Fraction:
@@ -147,7 +147,7 @@ class SampledLaplaces(SymmetricPair):
         return ShiftedLaplaces(2 * self.shift).zcdp_rho()
 
     def log_moment(self, order: Fraction) -> arb:
-        """An integral."""
+        """Return an integral."""
         return integrated(self, ball(order))
 
     def expectation(self, f: Weighing) -> arb:

@@ -93,7 +93,7 @@ class LossDistribution:
         return value
 
     def largest_loss(self) -> arb | None:
-        """The least upper bound of the finite losses; None where they are unbounded."""
+        """Return the least upper bound of the finite losses; None where they are unbounded."""
         if self.highest is None and not self.discrete:
             return None
         ends = [point.loss for point in self.points] + ([] if self.highest is None else [self.highest])
@@ -111,7 +111,7 @@ def positive_part(x: arb) -> arb:
 
 
 def ball(number: Fraction | int) -> arb:
-    """A ball around a rational number, at the working precision."""
+    """Return a ball around a rational number, at the working precision."""
     return arb(fmpq(number.numerator, number.denominator))
 
 
@@ -173,7 +173,7 @@ def law_of(pair: Pair) -> LossDistribution:
 
 @lru_cache(maxsize=64)
 def law_at(pair: Pair, precision: int) -> LossDistribution:
-    """The distribution of a pair at a precision in bits, remembered."""
+    """Return the distribution of a pair at a precision in bits, remembered."""
     with working(precision):
         return pair.distribution()
 
@@ -188,7 +188,7 @@ def of_atoms(
 
 
 def mirrored_tail(tail: Callable[[arb], Masses]) -> Callable[[arb], Masses]:
-    """The head of a symmetric distribution: P(L < l) = Q(L > -l)."""
+    """Return the head of a symmetric distribution: P(L < l) = Q(L > -l)."""
 
     def head(loss: arb) -> Masses:
         p, r = tail(-loss)
@@ -236,14 +236,14 @@ def counts_of(draws: Draws) -> tuple[list[arb], arb]:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Over the parts of a mixture: Σ w_k p_k and Σ w_k r_k of what lies above a loss, and of what lies below it."""
+    """Sums over the parts of a mixture: Σ w_k p_k and Σ w_k r_k of the mass above a loss, and of the mass below it."""
 
     tail: Callable[[arb], Masses]
     head: Callable[[arb], Masses]
 
 
 def plain_sums(weights: Sequence[arb], laws: Sequence[LossDistribution]) -> Sums:
-    """The sums, term by term."""
+    """Return the sums, term by term."""
     return Sums(
         lambda loss: added(weights, [law.tail(loss) for law in laws]),
         lambda loss: added(weights, [law.head(loss) for law in laws]),
@@ -316,7 +316,7 @@ def mixture(
 
 
 def diluted(rate: arb, base: LossDistribution) -> LossDistribution:
-    """The base with all masses times the rate, and the rest of both distributions at loss 0."""
+    """Return the base with all masses times the rate, and the rest of both distributions at loss 0."""
 
     def tail(loss: arb) -> Masses:
         p, r = base.tail(loss)
@@ -407,7 +407,7 @@ def _extreme(ends: Sequence[arb | None], choose: Callable[[arb, arb], arb]) -> a
 
 
 def swapped(law: LossDistribution) -> LossDistribution:
-    """The distribution of (Q, P): the loss changes its sign."""
+    """Return the distribution of (Q, P): the loss changes its sign."""
 
     def tail(loss: arb) -> Masses:
         p, r = law.head(-loss)
@@ -430,7 +430,7 @@ def swapped(law: LossDistribution) -> LossDistribution:
 
 
 def symmetrised(law: LossDistribution) -> LossDistribution:
-    """The distribution whose profile is given for α >= 1, and mirrored below 1; the rest of its mass at 0.
+    """Return the distribution whose profile is given for α >= 1, and mirrored below 1; the rest of its mass at 0.
 
     Raises:
         UnsupportedMechanism: It is not decided which atoms lie above 0.
@@ -478,7 +478,7 @@ class ProfileBound:
 
 
 def envelope_law(bound: ProfileBound) -> LossDistribution:
-    """The distribution whose profile is the convex envelope of finitely many upper bounds on H_α.
+    """Return the distribution whose profile is the convex envelope of finitely many upper bounds on H_α.
 
     A profile is convex, so it lies below every chord between two upper bounds: their lower convex hull is one as well,
     and it is the profile of a pair. Its kinks are the atoms.
@@ -520,7 +520,7 @@ def _lower_hull(xs: Sequence[arb], ys: Sequence[arb]) -> list[int]:
 
 
 def reach_of(law: LossDistribution) -> arb:
-    """A loss beyond which next to nothing lies: the largest finite one, or where the tail is e^-800."""
+    """Return a loss beyond which next to nothing lies: the largest finite one, or where the tail is e^-800."""
     largest = law.largest_loss()
     if largest is not None:
         return largest

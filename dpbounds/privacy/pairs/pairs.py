@@ -93,7 +93,7 @@ GaussianProduct = tuple[tuple[GaussianPair, int], ...]
 
 
 def holds_shuffling(product: Product) -> bool:
-    """Whether any of the pairs is an epoch of shuffled batches."""
+    """Return whether any of the pairs is an epoch of shuffled batches."""
     return any(isinstance(pair, ShuffledBatches) for pair, _ in product)
 
 
@@ -104,15 +104,15 @@ def as_gaussian(product: Product) -> GaussianProduct | None:
 
 
 def holds_allocation(product: Product) -> bool:
-    """Whether any of the pairs stands for steps that are allocated in secret."""
+    """Return whether any of the pairs stands for steps that are allocated in secret."""
     return any(isinstance(pair, SecretSteps) for pair, _ in product)
 
 
 def is_attack(product: Product) -> bool:
-    """Whether of any of the pairs nothing is proven from above."""
+    """Return whether of any of the pairs nothing is proven from above."""
     return any(isinstance(pair, SecretSteps) and pair.attained_only for pair, _ in product)
 
 
 def enlarged(pair: Pair, k: int) -> Pair:
-    """A pair that dominates along a chain of k neighbours: :meth:`Pair.enlarged`."""
+    """Return a pair that dominates along a chain of k neighbours: :meth:`Pair.enlarged`."""
     return pair.enlarged(k)

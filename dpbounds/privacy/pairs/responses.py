@@ -37,7 +37,7 @@ class Responses(AtomicPair, PublicPair):
     proof = _KAIROUZ
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return f"randomised response of {self.options} options, epsilon {write(self.epsilon)}"
 
     def distribution(self) -> LossDistribution:
@@ -83,7 +83,7 @@ class TwoResponses(AtomicPair, PublicPair):
     atom_count = 3
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return f"two steps of randomised response, epsilon {write(self.epsilon)} each"
 
     def distribution(self) -> LossDistribution:
@@ -121,7 +121,7 @@ class FourPoints(AtomicPair, PublicPair):
     atom_count = 2
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return f"the worst (epsilon, delta)-private pair, epsilon {write(self.epsilon)}, delta {write(self.delta)}"
 
     def distribution(self) -> LossDistribution:
@@ -147,7 +147,7 @@ class FourPoints(AtomicPair, PublicPair):
 
 @dataclass(frozen=True, slots=True)
 class TwoPoints(AtomicPair):
-    """Losses t and t - η only, 0 < t < η: what one exponential mechanism can attain. ``high`` is t, ``span`` is η.
+    """Losses t and t - η only, 0 < t < η, which one exponential mechanism can attain. ``high`` is t, ``span`` is η.
 
     ``losses.md``, section 2.
     """
@@ -159,7 +159,7 @@ class TwoPoints(AtomicPair):
     atom_count = 2
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return f"two losses, {write(self.high)} and {write(self.high - self.span)}"
 
     def distribution(self) -> LossDistribution:
@@ -205,11 +205,11 @@ class Discrete(Pair):
         return hash((len(self.points), self.points[:1], self.points[-1:], self.infinite))
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return "finitely many losses"
 
     def distribution(self) -> LossDistribution:
-        """The losses that are listed, and what is left of Q at loss -∞."""
+        """Return the listed losses, and the rest of Q at loss -∞."""
         atoms, infinite = self.points, self.infinite
         points = [LossAtom(ball(loss), ball(p), ball(p) * (-ball(loss)).exp()) for loss, p in atoms]
         rest = 1 - sum((point.r for point in points), arb(0))

@@ -54,6 +54,6 @@ def dearest(options: Sequence[Product | None]) -> Product | None:
 
 
 def _shift(pair: Pair) -> Fraction:
-    """Return what grows with the cost of one noise: a distance, or its square."""
+    """Return a quantity that grows with the cost of one noise: a distance, or its square."""
     assert isinstance(pair, ShiftedGaussians | ShiftedLaplaces)
     return pair.shift if isinstance(pair, ShiftedLaplaces) else pair.squared_shift

@@ -76,7 +76,7 @@ class OnDraws(DirectedPair):
         return along(self.base.revealed(), self.draws.slots)
 
     def costs(self) -> Costs:
-        """The rate, and what the base costs."""
+        """Return the rate, and the costs of the base."""
         return self.draws.rate, *(self.base.costs() or ())
 
     def with_costs(self, costs: Costs) -> Pair:
@@ -125,7 +125,7 @@ class Sampled(OnDraws):
     base: Pair
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return f"[{self.base.in_words(write)}] seen by a record {self.draws.in_words(write)}"
 
     @property
@@ -136,7 +136,7 @@ class Sampled(OnDraws):
         return "sampling.md (Zhu, Dong & Wang 2022, mixture split)"
 
     def distribution(self) -> LossDistribution:
-        """The mixture over the number of draws."""
+        """Return the mixture over the number of draws."""
         weights, rest = counts_of(self.draws)
         laws = [self.base.enlarged(k + 1).distribution() for k in range(len(weights))]
         sums = plain_sums(weights, laws)
@@ -239,7 +239,7 @@ class Diluted(Pair):
         return Diluted(self.rate, base)
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         base, rate = self.base.in_words(write), write(self.rate)
         return f"[{base}] with probability {rate}, else nothing; which of the two is known"
 
@@ -257,15 +257,15 @@ class Diluted(Pair):
         return self.base.atom_count
 
     def mirrored(self) -> Pair:
-        """The base mirrored."""
+        """Return the base mirrored."""
         return Diluted(self.rate, self.base.mirrored())
 
     def revealed(self) -> Product | None:
-        """The base, always."""
+        """Return the base, always."""
         return self.base.revealed()
 
     def costs(self) -> Costs:
-        """The rate, and what the base costs."""
+        """Return the rate, and the costs of the base."""
         return self.rate, *(self.base.costs() or ())
 
     def with_costs(self, costs: Costs) -> Pair:
@@ -278,7 +278,7 @@ class Diluted(Pair):
         return self.base.zcdp_rho()
 
     def log_moment(self, order: Fraction) -> arb:
-        """A mean of the base's moment and 1."""
+        """Return a mean of the base's moment and 1."""
         inner = self.base.log_moment(order)
         return (ball(self.rate) * inner.expm1()).log1p() if inner.is_finite() else inner
 
@@ -290,7 +290,7 @@ class Diluted(Pair):
 
 @dataclass(frozen=True, slots=True)
 class Combined(Pair):
-    """Several independent pairs taken as one: what runs on one sample.
+    """Several independent pairs taken as one: the releases on one sample.
 
     Its distribution has no closed form; the accountants replace it by a ``Discrete`` pair that dominates it
     (``sampling.md``, section 7).
@@ -311,11 +311,11 @@ class Combined(Pair):
         return Combined(tuple((pair, count) for pair, (_, count) in zip(pairs, self.product, strict=True)))
 
     def resolved(self, as_one: Callable[[Product], Pair]) -> Pair:
-        """The product made one pair."""
+        """Return the product made one pair."""
         return as_one(self.product)
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return f"[{product_in_words(self.product, write)}] on one sample"
 
     def distribution(self) -> LossDistribution:
@@ -335,11 +335,11 @@ class Combined(Pair):
         return revealed(self.product)
 
     def zcdp_rho(self) -> Fraction:
-        """The sum."""
+        """Return the sum."""
         return sum((count * pair.zcdp_rho() for pair, count in self.product), Fraction(0))
 
     def log_moment(self, order: Fraction) -> arb:
-        """The sum."""
+        """Return the sum."""
         total = arb(0)
         for pair, count in self.product:
             value = pair.log_moment(order)

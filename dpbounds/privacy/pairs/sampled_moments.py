@@ -1,4 +1,4 @@
-"""Rényi divergences on a sample of what is known by a guarantee only.
+"""Rényi divergences on a sample of a mechanism known only by a guarantee.
 
 What a curve D_λ <= ε(λ) gives on a sample is derived from the curve itself, which is smaller than going through the
 pair that the curve allows. Everything here is an upper bound, but for the worst two-point pair. The derivations are in
@@ -29,7 +29,7 @@ _MOST_CELLS = 4_000
 
 
 def between(order: Fraction, left: tuple[Fraction, arb], right: tuple[Fraction, arb]) -> arb:
-    """An upper bound on K(λ) = log E_Q r^λ from upper bounds at two orders around λ.
+    """Return an upper bound on K(λ) = log E_Q r^λ from upper bounds at two orders around λ.
 
     K is convex, and so is log of (e^K - 1)/(λ(λ-1)): both chords are upper bounds (``renyi/renyi.md``).
     """
@@ -44,7 +44,7 @@ def between(order: Fraction, left: tuple[Fraction, arb], right: tuple[Fraction, 
 
 
 def _at_integers(bound: AtInteger, order: Fraction, most_terms: float = _MOST_TERMS) -> arb:
-    """The bound at λ >= 2 from the integer orders around it; ∞ where there would be too many terms."""
+    """Return the bound at λ >= 2 from the integer orders around it; ∞ where there would be too many terms."""
     if order > most_terms:
         return INFINITY
     below = math.floor(order)
@@ -54,7 +54,7 @@ def _at_integers(bound: AtInteger, order: Fraction, most_terms: float = _MOST_TE
 
 
 def least(candidates: Iterable[arb]) -> arb:
-    """The smallest proven upper bound; ∞ where there is none."""
+    """Return the smallest proven upper bound; ∞ where there is none."""
     best = INFINITY
     for value in candidates:
         if value.is_finite():
@@ -80,7 +80,7 @@ def sampled_guarantee(direction: Direction, draws: Draws, base: Pair, order: Fra
 
 
 def _sampled_once(direction: Direction, q: arb, base: Pair, order: Fraction) -> arb:
-    """The least of joint convexity, E <= 1-q + q E', and what the direction allows besides."""
+    """Return the least of joint convexity, E <= 1-q + q E', and the bound that the direction allows besides."""
     moments = moments_of(base)
     match direction:
         case Direction.REMOVE:
@@ -100,12 +100,12 @@ def _sampled_once(direction: Direction, q: arb, base: Pair, order: Fraction) -> 
 
 
 def moments_of(base: Pair) -> AtInteger:
-    """The moments of a pair at integer orders, remembered."""
+    """Return the moments of a pair at integer orders, remembered."""
     return cache(lambda n: base.log_moment(Fraction(n)) if n > 1 else arb(0))
 
 
 def unamplified(q: arb, value: arb) -> arb:
-    """Joint convexity: E <= 1-q + q E', whatever the order."""
+    """Joint convexity: E <= 1-q + q E', for every order."""
     return INFINITY if not value.is_finite() else (q * value.expm1()).log1p()
 
 
@@ -189,7 +189,7 @@ def from_integers(bound: AtInteger, order: Fraction) -> arb:
 
 
 def worst_two_points(span: arb, eta: arb, exponent: arb) -> arb:
-    """The largest over t in [0, η'] of E_Q f(r) - 1, Q having losses t and t - η', f(r) = (1-η + ηr)^p, convex.
+    """Return the largest over t in [0, η'] of E_Q f(r) - 1, Q having losses t and t - η', f(r) = (1-η + ηr)^p, convex.
 
     Because E_Q r = 1, f may lose its tangent at 1. With y = e^t and ρ = e^-η' the value is then
     V(y) = (f(y) (1/y - ρ) + f(ρy) (1 - 1/y)) / (1-ρ). Cells of y are halved until Taylor's formula of degree one with
@@ -242,7 +242,7 @@ def worst_two_points(span: arb, eta: arb, exponent: arb) -> arb:
 
 
 def _summit(around: Callable[[arb], arb_series], hull: arb) -> arb | None:
-    """A ball around the largest V over the hull, where V is concave on all of it; else None."""
+    """Return a ball around the largest V over the hull, where V is concave on all of it; else None."""
     if not around(hull)[2] < 0:
         return None
     at = hull.mid()

@@ -56,7 +56,7 @@ class ShuffledBatches(DirectedPair):
         return replace(self, base=base)
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return f"[{self.base.in_words(write)}] in one of {self.batches} shuffled batches, which one being secret"
 
     def distribution(self) -> LossDistribution:
@@ -68,7 +68,7 @@ class ShuffledBatches(DirectedPair):
         return unbounded() if self.base.squared_shift else Fraction(0)
 
     def revealed(self) -> Product | None:
-        """The batch that holds the record."""
+        """Return the batch that holds the record."""
         return ((self.base, 1),)
 
     def zcdp_rho(self) -> Fraction:
@@ -81,7 +81,7 @@ class ShuffledBatches(DirectedPair):
 
 
 class SecretSteps(DirectedPair):
-    """Steps of which the record is in some, drawn in secret. ``routes/allocation`` encloses what they spend.
+    """Steps with the record in a random, secret subset. ``routes/allocation`` encloses their privacy loss.
 
     Attributes:
         attained_only: Whether it is an attack, of which nothing is proven from above.
@@ -117,7 +117,7 @@ class SecretSteps(DirectedPair):
         """Return the view of one of the most expensive steps alone, for Gaussian noise; else None."""
 
     def resolved(self, as_one: Callable[[Product], Pair]) -> Pair:
-        """The pair itself: combinations are steps of their own kind in ``routes/allocation``."""
+        """Return the pair itself: combinations are steps of their own kind in ``routes/allocation``."""
         return self
 
     def distribution(self) -> LossDistribution:
@@ -161,7 +161,7 @@ class Allocated(SecretSteps):
         return replace(self, shares=tuple((pair, count) for pair, (_, count) in zip(pairs, self.shares, strict=True)))
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         alone = len(self.shares) == 1
         steps = ", ".join(
             f"each [{base.in_words(write)}]" if alone else f"{n} of them [{base.in_words(write)}]"
@@ -260,7 +260,7 @@ class AllocatedTo(SecretSteps):
         return replace(self, base=base)
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return (
             f"{self.participations} of {self.steps} steps, at random, with the record against none, each "
             f"[{self.base.in_words(write)}]"

@@ -39,7 +39,7 @@ class ShiftedSkellams(PublicPair):
     proof = "skellam.md (derived there)"
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return f"Skellam distributions of variance {write(self.variance)}, {self.distance} apart"
 
     def distribution(self) -> LossDistribution:
@@ -57,7 +57,7 @@ class ShiftedSkellams(PublicPair):
         return (1 / self.variance,)
 
     def with_costs(self, costs: Costs) -> Pair:
-        """The pair of the same distance with other noise."""
+        """Return the pair of the same distance with other noise."""
         return ShiftedSkellams(1 / costs[0], self.distance, self.scalar)
 
     def rough_variance(self) -> float:
@@ -119,7 +119,7 @@ def skellam_masses(variance: Fraction, further: int = 0) -> tuple[list[arb], arb
 
 
 def is_listed(variance: Fraction, distance: int) -> bool:
-    """Whether the losses of shifted Skellam noise, where they matter, are few enough to be listed."""
+    """Return whether the losses of shifted Skellam noise, where they matter, are few enough to be listed."""
     return distance < _FARTHEST and bool(_DEVIATIONS**2 * variance <= (_FARTHEST - distance) ** 2)
 
 

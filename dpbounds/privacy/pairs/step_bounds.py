@@ -27,7 +27,7 @@ class StepBound:
 
     @classmethod
     def attained(cls, pair: pairs.Pair, size: int | None = None) -> StepBound:
-        """A step whose dominating pair is attained."""
+        """Return a step whose dominating pair is attained."""
         return cls(pair, (pair,), size=size)
 
     @property

@@ -58,7 +58,7 @@ class Tagged(Pair):
 
     @property
     def inside(self) -> tuple[Pair, ...]:
-        """The pairs of which one is drawn."""
+        """The pairs from which one is drawn."""
         return tuple(part for _, part in self.parts)
 
     def with_inside(self, pairs: Sequence[Pair]) -> Pair:
@@ -66,7 +66,7 @@ class Tagged(Pair):
         return replace(self, parts=tuple((weight, pair) for (weight, _), pair in zip(self.parts, pairs, strict=True)))
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions; weights in few digits, rounded up."""
+        """Return the two distributions; weights in few digits, rounded up."""
         each = "; ".join(
             f"[{part.in_words(write)}] with weight {to_decimal(weight, 4, 'up')}"
             + (f" ({to_decimal(other, 4, 'up')} under the second distribution)" if other != weight else "")
@@ -75,7 +75,7 @@ class Tagged(Pair):
         return f"one of these, drawn and revealed: {each}"
 
     def distribution(self) -> LossDistribution:
-        """The weighted sum of those of the parts, moved where the weights differ."""
+        """Return the weighted sum of those of the parts, moved where the weights differ."""
         weights, laws = [ball(weight) for weight, _ in self.parts], [part.distribution() for _, part in self.parts]
         if self.others:
             return tagged_apart(weights, [ball(weight) for weight in self.others], laws)
@@ -90,7 +90,7 @@ class Tagged(Pair):
         return reduce(arb.max, moved)
 
     def mirrored(self) -> Pair:
-        """Each part mirrored, and the weights exchanged."""
+        """Return each part mirrored, and the weights exchanged."""
         return self._mirrored()
 
     def _mirrored(self) -> Tagged:
@@ -111,7 +111,7 @@ class Tagged(Pair):
         return Pair.zcdp_rho(self) if self.alike is None else self.alike.zcdp_rho()
 
     def lost_bits(self, order: Fraction) -> int:
-        """The most that a part loses."""
+        """Return the most that a part loses."""
         return max(part.lost_bits(order) for _, part in self.parts)
 
     def log_moment(self, order: Fraction) -> arb:
@@ -158,7 +158,7 @@ class CrowdedGaussians(DirectedPair):
     proof = _PROOF
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return f"a record that leans by {write(self.lean)} against {self.size - 1} equal ones, cut to {self.most}"
 
     def distribution(self) -> LossDistribution:

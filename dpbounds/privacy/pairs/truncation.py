@@ -43,7 +43,7 @@ _STARTS = np.flatnonzero(_TAKEN == 2)
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A Poisson sample of rate q of which at most B records are kept, for all sizes n of datasets in a range.
+    """A Poisson sample of rate q, cut to at most B records, for all sizes n of datasets in a range.
 
     Attributes:
         at_most: Not less than the probability τ that B or more of the n - 1 others are sampled, for the largest n.
@@ -229,7 +229,7 @@ def _grown(rates: Floats, gains: Floats, squared_shift: float) -> Floats:
 
 @lru_cache(maxsize=256)
 def moved_of(cut: Cut, rate: Fraction, costs: Costs) -> Fraction:
-    """The mass of P (or of both) to compare with batches that are not cut: less than ``surely``."""
+    """Return the mass of P (or of both) to compare with batches that are not cut: less than ``surely``."""
     if not cut.surely:
         return Fraction(0)
     known = float(cut.at_most), float(cut.at_least), float(cut.kept), float(cut.just)
@@ -240,7 +240,7 @@ def moved_of(cut: Cut, rate: Fraction, costs: Costs) -> Fraction:
 def size_ranges(
     rate: Fraction, most: int, largest: int, squared_shift: float, count: int = 1
 ) -> tuple[tuple[int, int], ...]:
-    """Cut 1, ..., ``largest`` into few ranges, in each of which one pair spends little more than the worst size does.
+    """Cut 1, ..., ``largest`` into few ranges, so that one pair per range spends little more than the worst size.
 
     Args:
         rate: q of the samples.
@@ -273,7 +273,7 @@ def size_ranges(
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """Roughly what the pair of a range of sizes costs."""
+    """The approximate cost of the pair of a range of sizes."""
 
     rate: float
     most: int

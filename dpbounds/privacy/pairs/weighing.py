@@ -27,7 +27,7 @@ INFINITY = arb("inf")
 
 
 def up_to(bound: arb) -> arb:
-    """The ball [0, bound]."""
+    """Return the ball [0, bound]."""
     return arb(0).union(bound.upper())
 
 
@@ -118,7 +118,7 @@ def through_sample(f: Weighing, direction: Direction, eta: arb) -> Weighing:
 
 
 def times(positive: arb, value: arb) -> arb:
-    """A product that is ∞ where the second factor is."""
+    """Return a product that is ∞ where the second factor is."""
     return positive * value if value.is_finite() else INFINITY
 
 
@@ -126,7 +126,7 @@ def times(positive: arb, value: arb) -> arb:
 
 
 def integral(integrand: Branch, start: arb, end: arb, size: arb, scale: arb | None = None) -> arb:
-    """The integral; ``size`` is about the largest exponent in it, whose rounding no subdivision can undo.
+    """Return the integral; ``size`` is about the largest exponent in it, whose rounding no subdivision can undo.
 
     It is accurate relative to itself, or to ``scale`` where that is given.
     """

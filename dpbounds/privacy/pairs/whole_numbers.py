@@ -36,7 +36,7 @@ class ShiftedDiscreteLaplaces(AtomicPair, PublicPair):
     proof = "whole_numbers.md (derived there)"
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return f"discrete Laplace distributions, e^(-a|x|), {self.distance} apart, a = {write(self.parameter)}"
 
     def distribution(self) -> LossDistribution:
@@ -85,7 +85,7 @@ class ShiftedDiscreteGaussians(PublicPair):
     proof = "whole_numbers.md (derived there)"
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return f"discrete Gaussian distributions, e^(-x²/2s), {self.distance} apart, s = {write(self.variance)}"
 
     def distribution(self) -> LossDistribution:
@@ -119,7 +119,7 @@ class ShiftedDiscreteGaussians(PublicPair):
 
 
 def shifted_losses(masses: Sequence[arb], rest: arb, distance: int, loss: Callable[[int], arb]) -> LossDistribution:
-    """The losses of symmetric noise on the whole numbers against itself, moved by D.
+    """Return the losses of symmetric noise on the whole numbers against itself, moved by D.
 
     Args:
         masses: P(X = 0), ..., P(X = R), R >= D.
@@ -166,7 +166,7 @@ def discrete_laplaces(parameter: Fraction, distance: int) -> Pair:
 
 
 def are_listed(variance: Fraction, distance: int) -> bool:
-    """Whether the losses of a shifted discrete Gaussian, where they matter, are few enough to be listed."""
+    """Return whether the losses of a shifted discrete Gaussian, where they matter, are few enough to be listed."""
     return bool(80**2 * variance <= (_MOST_WHOLE_NUMBERS - distance) ** 2 and distance < _MOST_WHOLE_NUMBERS)
 
 

@@ -65,14 +65,14 @@ class Zeroed(OnDraws):
     proof = _THREE_LAWS
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return (
             f"[{self.base.in_words(write)}] zeroed for a record {self.draws.in_words(write)}, in whose place another "
             "stands else"
         )
 
     def distribution(self) -> LossDistribution:
-        """The envelope of the profile at many losses; for Gaussian noise two mixtures."""
+        """Return the envelope of the profile at many losses; for Gaussian noise two mixtures."""
         law = _zeroed(self.draws, self.base)
         return swapped(law) if self.direction is Direction.ADD else law
 
@@ -88,7 +88,7 @@ class Zeroed(OnDraws):
         return slots * ((there.exp() + other) / (1 + other)).log()
 
     def log_moment(self, order: Fraction) -> arb:
-        """The least of what two proofs give."""
+        """Return the least of the bounds of two proofs."""
         return _log_moment(self, order)
 
 
@@ -108,7 +108,7 @@ class OpposedGaussians(DirectedPair):
     proof = _THREE_LAWS
 
     def in_words(self, write: Writer) -> str:
-        """The two distributions, in words."""
+        """Return the two distributions, in words."""
         return (
             f"N(0, 1) and N(2s, 1) against N(0, 1) and N(s, 1), mixed at rate {write(self.rate)}, "
             f"s² = {write(self.squared_shift)}"
@@ -187,7 +187,7 @@ def _profile(law: LossDistribution) -> Callable[[arb], arb]:
 
 
 def _three_laws(h: Callable[[arb], arb], g: Callable[[arb], arb], loss: arb, eta: arb) -> arb:
-    """An upper bound on V(E) - αZ(E) - κO(E), κ = (α-1)(1-η)/η: the least over b of h(α + κ/b) + (κ/b) g(b)."""
+    """Return an upper bound on V(E) - αZ(E) - κO(E), κ = (α-1)(1-η)/η: the least over b of h(α + κ/b) + (κ/b) g(b)."""
     alpha, kappa = loss.exp(), loss.expm1() * (1 - eta) / eta
     if not kappa > 0:
         return h(loss)
@@ -298,13 +298,13 @@ def _opposed_gaussians(gamma: arb, s: arb) -> LossDistribution:
 
 
 def _least_opposed(gamma: arb, s: arb) -> arb:
-    """The least loss: where e^(2l) = 4 (1-γ)/γ (1 - e^l) e^(-s²)."""
+    """Return the least loss: where e^(2l) = 4 (1-γ)/γ (1 - e^l) e^(-s²)."""
     c = 2 * (1 - gamma) / gamma * (-(s * s)).exp()  # b² + 2cb - 2c = 0
     return (2 * c / (c + (c * c + 2 * c).sqrt())).log()
 
 
 def _log_moment(pair: Zeroed, order: Fraction) -> arb:
-    """Bound log E_Q r^λ of a batch in which a record is zeroed: by joint convexity, and by what replacing one costs.
+    """Bound log E_Q r^λ of a batch in which a record is zeroed: by joint convexity, and by the cost of replacing one.
 
     The three distributions (record there, zeroed, another one) lie within two links of each other (``zero_out.md``,
     section 6).

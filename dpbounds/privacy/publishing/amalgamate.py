@@ -56,7 +56,7 @@ class Part:
 
 
 def amalgamated(sources: Mapping[str, str]) -> str:
-    """The text of the one file.
+    """Return the text of the one file.
 
     Args:
         sources: The text of each file by its module within the package, as ``rules.lattice``.
@@ -119,7 +119,7 @@ def read(name: str, text: str) -> Part:
 
 
 def _looked_up(table: symtable.SymbolTable) -> Iterator[str]:
-    """The global names in a scope and those within it."""
+    """Yield the global names in a scope and those within it."""
     top = table.get_type() == "module"
     yield from (each.get_name() for each in table.get_symbols() if each.is_referenced() and (top or each.is_global()))
     for inner in table.get_children():
@@ -165,7 +165,7 @@ def _in_order(parts: Mapping[str, Part]) -> list[Part]:
 
 
 def _imports(parts: Mapping[str, Part]) -> str:
-    """All imports from elsewhere, in the order of Ruff."""
+    """Return all imports from elsewhere, in the order of Ruff."""
     sources = {source for part in parts.values() for source in part.outside.values()}
     modules = sorted(module for module, name in sources if name is None)
     lines = {False: [f"import {module}\n" for module in modules], True: list[str]()}
@@ -191,7 +191,7 @@ def _section(part: Part) -> str:
 
 
 def _gap(part: Part) -> str:
-    """A second empty line, which Ruff puts before functions and classes."""
+    """Return a second empty line, which Ruff puts before functions and classes."""
     return "\n" if part.body.startswith(("def ", "class ", "@")) else ""
 
 
@@ -205,7 +205,7 @@ def _listed(names: set[str] | frozenset[str]) -> str:
 
 
 def sources() -> dict[str, str]:
-    """The text of every file but those that make folders packages, which hold a docstring only."""
+    """Return the text of every file but those that make folders packages, which hold a docstring only."""
     found = {}
     for path in sorted(SOURCE.rglob("*.py")):
         text = path.read_text("utf-8")

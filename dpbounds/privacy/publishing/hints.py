@@ -84,7 +84,7 @@ def _shows(curve: Curve | None, subject: Account, lower: Fraction) -> bool:
 
 
 def _found(subject: Account, releases: list[dict[str, Any]], order: str, upper: Fraction) -> _Found:
-    """The first attempt that comes close; else the closest one."""
+    """Return the first attempt that comes close; else the closest one."""
     if upper == 0:
         upper = Fraction(1, 10**9)  # δ = 0, or no ε at all, is nothing that is shown by rounding up
     best: _Found | None = None
@@ -121,7 +121,7 @@ def _found(subject: Account, releases: list[dict[str, Any]], order: str, upper: 
 def _tried(
     subject: Account, releases: list[dict[str, Any]], order: str, hints: Hints, upper: Fraction, known: dict[Any, Any]
 ) -> _Found | None:
-    """The least of a few upper bounds that these hints confirm."""
+    """Return the least of a few upper bounds that these hints confirm."""
     given_delta = subject.given == "delta"
     delta = subject.target if given_delta else upper
     curve = checker.curve_of(releases, order, str(subject.relation), hints, delta, known, subject.group_size)
@@ -136,7 +136,7 @@ def _tried(
 
 
 def _least(upper: Fraction, suffices: Callable[[Fraction], bool]) -> Fraction | None:
-    """An end that suffices: ``upper``, or one near the least above it; None where none within 3 % does."""
+    """Return an end that suffices: ``upper``, or one near the least above it; None where none within 3 % does."""
 
     def wider(by: Fraction) -> Fraction:
         return Fraction(to_decimal(upper * (1 + by), _DIGITS, "up"))
@@ -193,7 +193,7 @@ def _attempts(subject: Account, order: str, upper: Fraction, releases: list[dict
 
 
 def _is_exchanged(release: Mapping[str, Any], relation: Relation) -> bool:
-    """Whether a record is replaced in steps that are allocated in secret: each threshold is a sum of its own."""
+    """Return whether a record is replaced in steps that are allocated in secret: each threshold is a sum of its own."""
     drawn = release["kind"] in ("random-allocation", "balls-in-bins")
     return relation is Relation.REPLACE_ONE and (drawn or release.get("participation") == "balls-in-bins")
 
@@ -213,7 +213,7 @@ def _with_spacing(hints: Hints, spacing: object) -> Hints:
 
 
 def _own_spacing(release: dict[str, Any], relation: Relation) -> Iterator[Fraction]:
-    """The lattice on which all losses lie, where there is one."""
+    """Yield the lattice on which all losses lie, where there is one."""
     noise, times = release.get("mechanism", {}), 2 if relation is Relation.REPLACE_ONE else 1
     if release["kind"] != "full-batch":
         return
@@ -259,14 +259,14 @@ def _rounded_down(amount: Fraction) -> Fraction:
 
 
 def _strides(subject: Account) -> Hints:
-    """The strides of matrices with balls in bins that the account has chosen."""
+    """Return the strides of matrices with balls in bins that the account has chosen."""
     bound = [part for part, _ in parts_of(subject.mechanism) if isinstance(part, MatrixMechanism)]
     found = [stride_of(part, subject.relation) for part in bound if part.participation == "balls-in-bins"]
     return {"strides": found} if found else {}
 
 
 def _clones(subject: Account, order: str) -> Hints:
-    """The labels and clones that the account has chosen, exactly."""
+    """Return the labels and clones that the account has chosen, exactly."""
     parts = [part for part, _ in parts_of(subject.mechanism) if isinstance(part, Shuffled)]
     proofs = [proof for name, proof in subject.proofs if name.split(",")[0] in _NAMES[order]]
     if not parts or not proofs:

@@ -29,7 +29,7 @@ def rounded(value: Fraction, direction: Direction) -> str:
 
 
 def as_double(value: Fraction, digits: int = 12) -> str | None:
-    """A short decimal whose nearest double is exactly this value; None where there is none.
+    """Return a short decimal whose nearest double is exactly this value; None where there is none.
 
     >>> as_double(Fraction(0.1)), as_double(Fraction(1, 10)), as_double(Fraction(1, 3))
     ('0.1', None, None)

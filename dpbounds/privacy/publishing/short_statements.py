@@ -89,7 +89,7 @@ def _escaped(text: str) -> str:
 
 
 def _in_latex(number: str) -> str:
-    r"""A decimal number as LaTeX has it: 1e-05 is 10^{-5}.
+    r"""Return a decimal number as LaTeX has it: 1e-05 is 10^{-5}.
 
     >>> print(_in_latex("1e-05"), _in_latex("2.5e-07"), _in_latex("0.5"))
     10^{-5} 2.5 \times 10^{-7} 0.5

@@ -90,12 +90,12 @@ def repeated(one: Any, times: int, both: Callable[[Any, Any], Any]) -> Any:
 
 
 def number(value: Fraction) -> arb:
-    """The ball around a rational number."""
+    """Return the ball around a rational number."""
     return arb(fmpq(value.numerator, value.denominator))
 
 
 def rounded_up(mass: arb, bits: int) -> int:
-    """A mass in units of 2^-bits, at least 0."""
+    """Return a mass in units of 2^-bits, at least 0."""
     whole = (mass * arb(2) ** bits).upper().ceil().unique_fmpz()
     if whole is None:
         raise NotCovered("a lattice whose masses could not be enclosed")
@@ -103,7 +103,7 @@ def rounded_up(mass: arb, bits: int) -> int:
 
 
 def only_whole(ball: arb, what: str) -> int:
-    """The whole number that a ball holds."""
+    """Return the whole number that a ball holds."""
     found = ball.unique_fmpz()
     if found is None:
         raise Unproven(f"{what} is enclosed")
@@ -125,12 +125,12 @@ def chance_of_at_least(trials: int, chance: arb, hits: int) -> arb:
 
 
 def log(value: Fraction) -> float:
-    """The logarithm of a positive rational number, roughly."""
+    """Return the logarithm of a positive rational number, roughly."""
     return math.log(value.numerator) - math.log(value.denominator)
 
 
 def shown(value: Fraction, rounding: str = ROUND_CEILING) -> str:
-    """A number for a line of the report, rounded to 15 digits."""
+    """Return a number for a line of the report, rounded to 15 digits."""
     return f"{Context(15, rounding).divide(Decimal(value.numerator), Decimal(value.denominator)):.15g}"
 
 
@@ -227,7 +227,7 @@ def label(record: Any, name: str) -> None:
 
 
 def rational(text: object, least: int | None = None) -> Fraction:
-    """An exact number, written p, p/q or p/q*2**a*5**b; refused below ``least``."""
+    """Return an exact number, written p, p/q or p/q*2**a*5**b; refused below ``least``."""
     match = NUMBER.fullmatch(text) if isinstance(text, str) else None
     if match is None or (match[2] is not None and int(match[2]) == 0):
         raise Malformed(f"{quoted(text)} is not an exact number such as 1/3 or 7*2**-60")
@@ -243,7 +243,7 @@ def rational(text: object, least: int | None = None) -> Fraction:
 
 
 def field(record: object, name: str, kind: type | tuple[type, ...]) -> Any:
-    """The value of a field that must be there, of that type."""
+    """Return the value of a field that must be there, of that type."""
     if not isinstance(record, dict) or name not in record:
         raise Malformed(f"the field {name!r} is missing")
     if not isinstance(record[name], kind) or isinstance(record[name], bool):
@@ -252,7 +252,7 @@ def field(record: object, name: str, kind: type | tuple[type, ...]) -> Any:
 
 
 def positive(record: object, name: str) -> Fraction | None:
-    """A positive exact number, or None where the field is null."""
+    """Return a positive exact number, or None where the field is null."""
     text = field(record, name, (str, type(None)))
     value = None if text is None else rational(text)
     if value is not None and value <= 0:
@@ -261,12 +261,12 @@ def positive(record: object, name: str) -> Fraction | None:
 
 
 def nonnegative(record: object, name: str) -> Fraction:
-    """An exact number, at least 0."""
+    """Return an exact number, at least 0."""
     return rational(field(record, name, str), 0)
 
 
 def finite(record: object, name: str) -> float:
-    """A hint: a number of moderate size."""
+    """Return a hint: a number of moderate size."""
     value = field(record, name, (int, float))
     if not abs(value) < 1e9:
         raise Malformed(f"the field {name!r} is {value}")
@@ -291,7 +291,7 @@ RECORD = {"replace-one": ("replace",), "zero-out-one": ("remove", "add"), "add-o
 
 
 def read_claim(account: object) -> dict[str, Any]:
-    """The claim "ε(δ) (or δ(ε)) of this mechanism lies in [lower, upper]" with exact numbers."""
+    """Return the claim "ε(δ) (or δ(ε)) of this mechanism lies in [lower, upper]" with exact numbers."""
     claim = field(account, "claim", dict)
     given, relation = field(claim, "given", str), field(claim, "relation", str)
     target, lower, upper = (rational(claim.get(name), 0) for name in ("target", "lower", "upper"))
@@ -339,12 +339,12 @@ FIELDS = {
 
 
 def has_fields(record: object, kind: str, *more: str) -> dict[str, Any]:
-    """An object of the document with the fields of its kind, and no others."""
+    """Return an object of the document with the fields of its kind, and no others."""
     return demand_fields(record, kind, (*FIELDS[kind], *more))
 
 
 def demand_fields(record: object, kind: str, names: Iterable[str]) -> dict[str, Any]:
-    """An object with these fields, and no others."""
+    """Return an object with these fields, and no others."""
     needed = {*names}
     if not isinstance(record, dict):
         raise Malformed(f"{quoted(record)} is no {kind}, which is an object")
@@ -391,7 +391,7 @@ class Effort:
     done = 0.0
 
     def spend(self, evaluations: float, kept: int = 0) -> None:
-        """Count work and stored balls before they are spent: raises an error at what would take hours or gigabytes."""
+        """Count work and stored balls in advance; raises an error at amounts that would take hours or gigabytes."""
         self.done += evaluations * (1 + (ctx.prec / 256) ** 2) / 2
         if self.done > MOST_WORK or kept > MOST_BALLS:
             raise NotCovered(TOO_MUCH)
@@ -432,7 +432,7 @@ class Profile:
 
 
 def mirrored(straight: Callable[[arb], arb], other: Callable[[arb], arb] | None = None, **more: Any) -> Profile:
-    """A profile for α >= 1, and below the reversal of that of the other order (None: the same)."""
+    """Return a profile for α >= 1, and below the reversal of that of the other order (None: the same)."""
     back = straight if other is None else other
 
     def below(alpha: arb) -> arb:
@@ -458,7 +458,7 @@ def gaussian_profile(squared_shift: Fraction) -> Profile:
 
 
 def concentrated_profile(rho: Fraction) -> Profile:
-    """(29) Whatever has Rényi divergences of at most λρ of every order λ, either way."""
+    """(29) Any release with Rényi divergences of at most λρ of every order λ, either way."""
     if not LEAST_RATE < rho < 1 / LEAST_RATE:
         raise OutOfReach("noise beyond what doubles hold")
 
@@ -618,7 +618,7 @@ _WITH_ORDERS = tuple(
 
 
 def assumptions_of(version: int) -> tuple[str, ...]:
-    """The sentences that a certificate of this version holds."""
+    """Return the sentences that a certificate of this version holds."""
     first = _UNTIL_VERSION_2 if version < 3 else ASSUMPTIONS if version < 5 else _SINCE_VERSION_5
     return first if version < 4 else first + (_SINCE_VERSION_4 if version < 5 else _WITH_ORDERS)
 
@@ -658,7 +658,7 @@ class Spent:
         self.variation += count * other.variation
 
     def profiles(self) -> Steps:
-        """All of it as profiles."""
+        """Return all of it as profiles."""
         if self.rho and not self.steps:  # divergences add up
             return [(concentrated_profile(self.rho + self.shift / 2), 1)]
         shift = [(gaussian_profile(self.shift), 1)] if self.shift else []
@@ -698,7 +698,7 @@ class Noise:
         raise NotImplementedError
 
     def spent(self, noise: dict[str, Any], times: int) -> Spent:
-        """Return what vectors spend of which several coordinates may move."""
+        """Return the profile of vectors, several coordinates of which may move."""
         return Spent(steps=[(self.profile(noise, times), 1)])
 
     def sampled(self, noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
@@ -713,7 +713,7 @@ class Noise:
         return two_guarantees(self.profile(noise, 1), self.profile(noise, 2), rate)
 
     def on_poisson_samples(self, noise: dict[str, Any]) -> bool:
-        """Whether it is covered on Poisson samples, as closely as on all records."""
+        """Return whether it is covered on Poisson samples, as closely as on all records."""
         return True
 
     def is_attained(self, noise: dict[str, Any]) -> bool:
@@ -767,14 +767,14 @@ class GaussianNoise(Noise):
 
 
 def per_bound(noise: dict[str, Any]) -> Fraction:
-    """The squared shift of Gaussian noise per unit of the per-record bound."""
+    """Return the squared shift of Gaussian noise per unit of the per-record bound."""
     if not has_multiplier(noise):
         raise NotCovered("other than Gaussian noise, given by its noise_multiplier, with records drawn so")
     return 1 / Fraction(noise["noise_multiplier"]) ** 2
 
 
 def has_multiplier(noise: dict[str, Any]) -> bool:
-    """Whether it is Gaussian noise that is known per unit of the per-record bound."""
+    """Return whether it is Gaussian noise that is known per unit of the per-record bound."""
     return noise["kind"] == GaussianNoise.kind and noise["noise_multiplier"] is not None
 
 
@@ -861,7 +861,7 @@ class MixtureOfGaussiansNoise(Noise):
         demand_given(noise, "noise_stddev")
 
     def profile(self, noise: dict[str, Any], times: int) -> Profile:
-        """A mixture against one Gaussian, or against its mirror image."""
+        """Return a mixture against one Gaussian, or against its mirror image."""
         return mixture_profile(noise["norms"], noise["noise_stddev"], replaced=times == 2)
 
 
@@ -1025,7 +1025,7 @@ class DiscreteGaussianNoise(Noise):
 
 
 def vectors(noise: dict[str, Any], times: int) -> Fraction | None:
-    """The squared distance of whole vectors, several coordinates of which may move; None for all else."""
+    """Return the squared distance of whole vectors, several coordinates of which may move; None for all else."""
     squared: Fraction = (times * noise["bound"]) ** 2
     return squared if noise["dimension"] != 1 and squared >= 2 else None
 
@@ -1158,7 +1158,7 @@ def skellam_profile(variance: Fraction, distance: int) -> Profile:
 
 
 def skellam_masses(variance: Fraction, distance: int) -> tuple[list[arb], arb, int]:
-    """(32) f(0), f(1), … from below, what all of them lack at most, and up to where that is nothing beside each."""
+    """(32) f(0), f(1), … from below, an upper bound on their total error, and the index where it gets negligible."""
     if not LEAST_NOISE < variance < 1 / LEAST_NOISE:
         raise OutOfReach("noise beyond what doubles hold")
     mu, rough = number(variance / 2), float(variance)
@@ -1210,7 +1210,7 @@ def read_noise(noise: object, sampling: str, refused: tuple[str, ...] = (), vers
 
 
 def noise_profile(noise: dict[str, Any], times: int) -> Profile:
-    """(15), (16), (29) Noise on all records, of which one moves by ``times`` times its bound: 2 if it is replaced."""
+    """(15), (16), (29) Noise on all records, one of them moving by ``times`` times its bound: 2 if it is replaced."""
     return NOISES[noise["kind"]].profile(noise, times)
 
 
@@ -1244,7 +1244,7 @@ class Aim:
             raise Malformed(f"a grid of {few} points, {self.finer} steps finer")
 
     def choice(self, name: str) -> Any:
-        """The next choice that the hints hold under this name; None where there is none."""
+        """Return the next choice that the hints hold under this name; None where there is none."""
         waiting = self.waiting.get(name)
         return waiting.pop(0) if waiting else None
 
@@ -1274,7 +1274,7 @@ class Grid:
         self.half, self.shift, self.levels, self.bits = half, shift, levels, bits
 
     def law(self, base: Profile, negligible: arb) -> Ratios:
-        """The distribution of dP/dQ under Q: its E (X - x)_+ is made linear between the points."""
+        """Return the distribution of dP/dQ under Q: its E (X - x)_+ is made linear between the points."""
         places = [(level, k) for level in range(self.levels) for k in range(self.half if level else 1, 2 * self.half)]
         found: list[list[int]] = [[0] * (2 * self.half) for _ in range(self.levels)]
         unit = number(Fraction(1, 2**self.shift))
@@ -1292,7 +1292,7 @@ class Grid:
         return Ratios(found[: here[0] + 1], rounded_up(above / unit, self.bits))
 
     def constant(self, value: int) -> Ratios:
-        """A whole number, spread to two points."""
+        """Return a whole number, spread to two points."""
         level, place = 0, value << self.shift
         while place >= (2 * self.half - 1) << level:
             level += 1
@@ -1330,7 +1330,7 @@ class Grid:
         return found
 
     def sum(self, one: Ratios, other: Ratios) -> Ratios:
-        """The distribution of a sum; a product of two levels goes to the coarser one."""
+        """Return the distribution of a sum; a product of two levels goes to the coarser one."""
         top = 2 * self.half
         nothing: list[int] = []
         levels, over, low_one, low_other = list[list[int]](), nothing, nothing, nothing
@@ -1362,7 +1362,7 @@ class Grid:
 
 
 def grid_for(aim: Aim, bases: list[tuple[Fraction, int]], bins: int) -> Grid:
-    """(20) Points and unit are hints; levels reach what one ratio, or all together, hardly ever exceed."""
+    """(20) Points and unit are hints; levels reach values that one ratio, or all together, hardly ever exceed."""
     half, shift = (field(aim.hints, name, int) if name in aim.hints else least for name, least in GRID.items())
     if not (16 <= half <= 2**18 and 0 <= shift <= 40 and half & (half - 1) == 0):
         raise Malformed(f"a grid of {half} points and unit 2^-{shift}")
@@ -1501,7 +1501,7 @@ class Exchanged:
 
 
 # --- schemes/scheme.py ------------------------------------------------------------------------------------------------
-# Base class of kinds of releases: fields, conditions, words, and what a release spends.
+# Base class of kinds of releases: fields, conditions, words, and profiles.
 
 
 class Scheme:
@@ -1526,14 +1526,14 @@ class Scheme:
     groups_under: tuple[str, ...] = ()
 
     def holds(self, noise: dict[str, Any], relation: str) -> bool:
-        """Whether what it spends around a noise is covered."""
+        """Return whether its profile around a noise is covered."""
         return has_multiplier(noise)
 
     def demand(self, release: dict[str, Any], version: int) -> None:
         """Refuse parameters that do not go together, and read those that depend on others."""
 
     def is_drawn(self, release: dict[str, Any]) -> bool:
-        """Whether it takes the profiles of version 5."""
+        """Return whether it takes the profiles of version 5."""
         return True
 
     def is_attained(self, release: dict[str, Any]) -> bool:
@@ -1546,20 +1546,20 @@ class Scheme:
         raise NotImplementedError
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """Return what one release spends, as pairs or profiles."""
+        """Return the loss of one release, as pairs or profiles."""
         shift, sampled = self.product(release, relation)
         return Spent(shift, [(sampled_profile(order, q, 1 / z2), times) for (q, z2), times in sampled.items()])
 
     def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
-        """(31) Return what ``group`` records spend at once."""
+        """(31) Return the loss of ``group`` records at once."""
         raise NotCovered(f"groups of records with {self.kind} under {relation}")
 
     def sampling(self, release: dict[str, Any]) -> str | None:
-        """The name of the scheme in the digest, beside that of the noise."""
+        """Return the name of the scheme in the digest, beside that of the noise."""
         return self.kind
 
     def words(self, release: dict[str, Any]) -> str:
-        """One line for a person; exact numbers are rounded so that what is said spends no less."""
+        """One line for a person; exact numbers are rounded so that the stated release spends no less."""
         return drawn_in_words(release)
 
 
@@ -1574,7 +1574,7 @@ def of_noise(release: dict[str, Any], relation: str) -> tuple[Fraction, int]:
 
 
 def demand_positions(relation: str) -> None:
-    """Refuse what goes by position where positions shift."""
+    """Refuse schemes that depend on positions where positions shift."""
     if relation == "add-or-remove-one":
         raise Malformed("batches by position have no pair under add-or-remove-one, where all positions shift")
 
@@ -1586,7 +1586,7 @@ def demand_rate(release: dict[str, Any]) -> None:
 
 
 def drawn_in_words(read: dict[str, Any]) -> str:
-    """Noise and how records are drawn; exact numbers are rounded so that what is said spends no less."""
+    """Noise and sampling; exact numbers are rounded so that the stated release spends no less."""
     noise, left = read["mechanism"], ("kind", "mechanism", "count")
 
     def told(name: str, value: Any) -> str:
@@ -1705,7 +1705,7 @@ def zeroed_profile(squared_shift: Fraction, rate: Fraction | arb, order: str) ->
 
 
 def may_displace(noise: dict[str, Any], relation: str) -> bool:
-    """Whether a record that displaces another one is covered."""
+    """Return whether a record that displaces another one is covered."""
     if relation == "zero-out-one":
         return has_multiplier(noise)
     return NOISES[noise["kind"]].displaces and not noise.get("sensitivity")
@@ -1794,7 +1794,7 @@ class WithoutReplacement(Scheme):
         return may_displace(noise, relation)
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """A record in the place of another one."""
+        """Return a record in the place of another one."""
         return Spent(steps=[(of_fixed_size(release, order, relation), 1)])
 
     def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
@@ -1849,7 +1849,7 @@ class WithReplacement(Scheme):
             raise Malformed("draws with replacement from fewer than two records")
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """A record that is drawn several times."""
+        """Return a record that is drawn several times."""
         return Spent(steps=[(of_draws(release, order, relation), 1)])
 
     def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
@@ -1916,7 +1916,7 @@ class FullBatch(Scheme):
         return True
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """The noise's own."""
+        """Return the noise's own."""
         noise = NOISES[release["mechanism"]["kind"]]
         found = noise.spent(release["mechanism"], 2 if relation == "replace-one" else 1)
         if order == "add" and not noise.symmetric:
@@ -1944,7 +1944,7 @@ class Poisson(Scheme):
         return True
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """A record beside the others."""
+        """Return a record beside the others."""
         return Spent(steps=[(joining(release["mechanism"], order, relation, release["sample_rate"]), 1)])
 
 
@@ -1988,7 +1988,7 @@ class Gaussian(Scheme):
         return Fraction(0), Sampled({(q, z**2): 1})
 
     def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
-        """Return what a group spends: k times the shift; or a binomial number of it on a sample."""
+        """Return the profile of a group: k times the shift; or a binomial number of it on a sample."""
         shift, sampled = self.product(release, relation)
         if not sampled:
             return Spent(group**2 * shift)
@@ -2023,12 +2023,12 @@ def window(rise: Fraction, steps: int) -> Fraction:
 
 
 def is_scheduled(release: dict[str, Any]) -> bool:
-    """Whether step sizes change, of a last iterate."""
+    """Return whether step sizes change, of a last iterate."""
     return isinstance(release.get("smoothness_step"), list)
 
 
 def windows_of(release: dict[str, Any]) -> Callable[[int, int], arb]:
-    """(11), (25) What a participation in step i costs, from above, up to the next one, or to publication, in step j."""
+    """(11), (25) The cost of a participation in step i, from above, up to the next one, or to publication, in j."""
     if not is_scheduled(release):
         rise = release["smoothness_step"] - release["weight_decay_step"]
         of_length = lru_cache(maxsize=None)(lambda steps: number(window(rise, steps)))
@@ -2055,7 +2055,7 @@ def windows_of(release: dict[str, Any]) -> Callable[[int, int], arb]:
 
 
 def scheduled_costs(release: dict[str, Any]) -> list[Fraction]:
-    """(25) For each position, kept in every epoch: windows up to the next participation, or to what is published."""
+    """(25) For each position, kept in every epoch: windows up to the next participation, or to publication."""
     m, epochs, cost = release["batches"], release["epochs"], windows_of(release)
     ends, costs = {*release["checkpoints"], epochs}, []
     with ctx.workprec(512):
@@ -2174,7 +2174,7 @@ class Shuffles:
         return self.known[key]
 
     def piece(self, first: int, count: int) -> tuple[fmpz_poly, int]:
-        """Return the masses of ``count`` epochs, the last followed by what is published; and the mass beyond."""
+        """Return the masses of ``count`` epochs, the last followed by publication; and the mass beyond."""
         laws, beyond, nothing = [fmpz_poly([mass << 32]) for mass in self.chances], 0, fmpz_poly([0])
         for epoch in range(first, first + count - 1):
             gathered = [nothing] * len(self.blocks)
@@ -2189,12 +2189,12 @@ class Shuffles:
         return found, beyond + over
 
     def both(self, one: tuple[fmpz_poly, int], other: tuple[fmpz_poly, int]) -> tuple[fmpz_poly, int]:
-        """The distribution of a sum."""
+        """Return the distribution of a sum."""
         found, over = rounded_poly(one[0] * other[0], 96, self.most)
         return found, one[1] + other[1] + over
 
     def law(self) -> Costs:
-        """On few places, farther apart where costs are large; what lies beyond costs the most there is."""
+        """On few places, farther apart where costs are large; the mass beyond has the largest cost."""
         parts = [repeated(self.piece(*each), times, self.both) for each, times in self.pieces.items()]
         total, beyond = reduce(self.both, parts)
         masses = [int(mass) for mass in total.coeffs()]
@@ -2253,7 +2253,7 @@ class LastIterate(Scheme):
     by_position = True
 
     def demand(self, release: dict[str, Any], version: int) -> None:
-        """Refuse what no run does."""
+        """Refuse parameters that no run has."""
         after = field(release, "checkpoints", list)
         if any(type(each) is not int for each in after) or any(
             second <= first for first, second in pairwise((0, *after, release["epochs"]))
@@ -2294,7 +2294,7 @@ class LastIterate(Scheme):
         return cost * (farthest / z) ** 2, Sampled()
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """Return what the most expensive position spends, or an average of positions."""
+        """Return the profile of the most expensive position, or of an average of positions."""
         if not self.is_drawn(release):
             return super().spent(release, order, relation, aim)
         z, farthest = of_noise(release, relation)
@@ -2336,7 +2336,7 @@ MATRICES = {
 
 
 def read_matrix(matrix: object) -> dict[str, Any]:
-    """A matrix with its numbers read: lower triangular, without a 0 on its diagonal."""
+    """Return a matrix with its numbers read: lower triangular, without a 0 on its diagonal."""
     kind = field(matrix, "kind", str)
     if kind not in MATRICES:
         raise Malformed(f"a matrix of kind {quoted(kind)}")
@@ -2374,7 +2374,7 @@ def common_denominator(values: list[Fraction]) -> int:
 
 
 def whole_rows(matrix: dict[str, Any], steps: int) -> tuple[list[list[int]], int]:
-    """The rows up to the diagonal in units of 1 / (the common denominator), and that."""
+    """Return the rows up to the diagonal in units of 1 / (the common denominator), and that."""
     if matrix["kind"] == "toeplitz":
         values = matrix["coefficients"]
         if steps > ROWS:
@@ -2446,7 +2446,7 @@ def overlaps(given: dict[str, Any], steps: int, bins: int) -> list[Fraction]:
 
 
 def of_binned_matrix(release: dict[str, Any], order: str, stride: int, aim: Aim) -> Steps:
-    """(26) What the bins of one residue have in common, and one of them for the rest; any stride will do."""
+    """(26) The common part of the bins of one residue, and one of them for the rest; any stride is valid."""
     bins, given = release["separation"], release["matrix"]
     if stride < 1 or bins % stride:
         raise Malformed(f"a stride of {stride} with {bins} bins")
@@ -2571,7 +2571,7 @@ class Matrix(Scheme):
     }
 
     def demand(self, release: dict[str, Any], version: int) -> None:
-        """Read the matrix; refuse what does not go together."""
+        """Read the matrix; refuse fields that are inconsistent."""
         release["matrix"] = read_matrix(release["matrix"])
         needs = {"single": (False, False), "fixed-order": (True, False), "minimum-separation": (True, False)}
         needs |= {"cyclic-poisson": (True, True), BINNED: (True, False)}
@@ -2617,7 +2617,7 @@ class Matrix(Scheme):
         return found * (4 if relation == "replace-one" else 1) / variance, Sampled()
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """Return what the rows spend; with balls in bins, strides are hints."""
+        """Return the profile of the rows; with balls in bins, strides are hints."""
         if not self.is_drawn(release):
             return super().spent(release, order, relation, aim)
         stride = aim.choice("strides") if aim.waiting.get("strides") else release["separation"]
@@ -2685,7 +2685,7 @@ class Shuffled(Scheme):
 
 
 class Clones:
-    """(21) The choices of one epoch: s, (p, p') and (t, t'), with what they need."""
+    """(21) The choices of one epoch: s, (p, p') and (t, t'), with their conditions."""
 
     def __init__(self, record: object) -> None:
         self.odds = rational(field(record, "odds", str), 1)
@@ -2788,7 +2788,7 @@ def of_shuffled(release: dict[str, Any], order: str, clones: object, aim: Aim) -
 
 
 class TruncatedPoisson(Scheme):
-    """A Poisson sample, of which a uniform choice of B records is kept."""
+    """A Poisson sample, cut to a uniform choice of B records."""
 
     kind = "truncated-poisson"
     fields: ClassVar[Fields] = {
@@ -2811,7 +2811,7 @@ class TruncatedPoisson(Scheme):
         return NOISES[noise["kind"]].truncates and may_displace(noise, relation)
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """Return what the sizes of one class of neighbours spend; the mass to move is a hint."""
+        """Return the loss for the sizes of one class of neighbours; the mass to move is a hint."""
         n = release["dataset_size"]
         low, high = aim.sizes.get(n, (1 if relation == "add-or-remove-one" else n, n))
         amount = rational(aim.moved.pop(0), 0) if aim.moved else Fraction(0)
@@ -2933,7 +2933,7 @@ SCHEMES: dict[str, Scheme] = {
 
 
 def read_release(release: object, version: int = VERSION) -> dict[str, Any]:
-    """A release with its numbers read: fields of its kind, and no others."""
+    """Return a release with its numbers read: fields of its kind, and no others."""
     kind = field(release, "kind", str)
     if kind not in SCHEMES or SCHEMES[kind].version > version:
         raise Malformed(f"a release of kind {quoted(kind)}, which version {version} does not have")
@@ -2946,12 +2946,12 @@ def read_release(release: object, version: int = VERSION) -> dict[str, Any]:
 
 
 def is_drawn(release: dict[str, Any]) -> bool:
-    """Whether it takes the profiles of version 5."""
+    """Return whether it takes the profiles of version 5."""
     return SCHEMES[release["kind"]].is_drawn(release)
 
 
 def version_of(release: dict[str, Any]) -> int:
-    """The first version that has such a release."""
+    """Return the first version that has such a release."""
     if not is_drawn(release):
         return SCHEMES[release["kind"]].version
     return max(5, NOISES[release["mechanism"]["kind"]].version) if "mechanism" in release else 5
@@ -3177,7 +3177,7 @@ def rectangles(law: Law, tilt: arb) -> list[tuple[arb, arb]]:
 
 
 def sinc_bound(x: arb) -> arb:
-    """A non-increasing upper bound on |sin y / y|, y >= x: max(sin x / x, 1/4) up to 3, then min(1/4, 1/x)."""
+    """Return a non-increasing upper bound on |sin y / y|, y >= x: max(sin x / x, 1/4) up to 3, then min(1/4, 1/x)."""
     if x <= 3:
         return (x.sin() / x).max(arb(1) / 4)
     return (1 / x).min(arb(1) / 4) if x > 3 else arb(1)
@@ -3205,7 +3205,7 @@ def turned_line(law: Law, tilt: arb, turn: arb) -> list[tuple[arb, arb]]:
 
 
 def at_zero(law: Law, bits: int) -> arb:
-    """The P-mass that [a, b] and χ keep in one step, M(0)."""
+    """Return the P-mass that [a, b] and χ keep in one step, M(0)."""
     return moments(law, arb(0), arb(0), 0, bits)[0].real
 
 
@@ -3317,7 +3317,7 @@ def contour(
 
 
 def peak(s: arb) -> arb:
-    """The maximum over t of (1 - e^{-t}) e^{-st} = s^s / (1+s)^{1+s}."""
+    """Return the maximum over t of (1 - e^{-t}) e^{-st} = s^s / (1+s)^{1+s}."""
     return (s * s.log() - (1 + s) * (1 + s).log()).exp()
 
 
@@ -3438,7 +3438,7 @@ def above(total: Atoms, spacing: Fraction, epsilon: Fraction, bits: int) -> arb:
 def lattice_at_most(
     order: str, squared_shift: Fraction, sampled: Sampled, spacing: Fraction, at: tuple[Fraction, Fraction]
 ) -> bool:
-    """Whether δ(ε) <= δ is shown by composing lattice distributions as exact integers."""
+    """Return whether δ(ε) <= δ is shown by composing lattice distributions as exact integers."""
     epsilon, delta = at
     releases = sum(sampled.values()) + 1
     bits = math.ceil((math.log(releases) - log(delta)) / math.log(2)) + 60
@@ -3451,7 +3451,7 @@ def lattice_at_most(
 
 
 # --- pairs.py ---------------------------------------------------------------------------------------------------------
-# The pairs of releases up to version 4, and what is decided of each order.
+# The pairs of releases up to version 4, and the verdict on each order.
 
 Point = tuple[Fraction, Fraction]  # (ε, δ)
 Answer = bool | None  # None: not decided
@@ -3566,7 +3566,7 @@ def check_order(
 
 
 def steps_of(releases: list[dict[str, Any]], order: str, relation: str, aim: Aim, group: int = 1) -> tuple[Steps, arb]:
-    """The profiles of a run, with multiplicities, and what is to be added for its clones, in total variation."""
+    """Return the profiles of a run, with multiplicities, and the total variation to be added for its clones."""
     total = Spent()
     for release in releases:
         if group > 1:
@@ -3578,7 +3578,7 @@ def steps_of(releases: list[dict[str, Any]], order: str, relation: str, aim: Aim
 
 
 def of_group(release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
-    """(31) Return what ``group`` records spend at once."""
+    """(31) Return the profile of ``group`` records at once."""
     return SCHEMES[release["kind"]].of_group(release, order, relation, group)
 
 
@@ -3634,7 +3634,7 @@ def curve_of(
 
 
 def demand_places(releases: list[dict[str, Any]], relation: str) -> None:
-    """Refuse what goes by position where positions shift, whatever the hints say."""
+    """Refuse schemes that depend on positions where positions shift, for any hints."""
     if any(SCHEMES[each["kind"]].by_position for each in releases):
         demand_positions(relation)
 
@@ -3700,7 +3700,7 @@ def by_halves(there: DrawnCurve, back: DrawnCurve, first: Fraction, epsilon: Fra
 
 
 def check_account(account: object) -> tuple[int, str, list[str], dict[str, Any]]:
-    """Check one claim: the status, what came of it, and how, line by line; and the claim."""
+    """Check one claim; returns the status, the result, its derivation line by line, and the claim."""
     claim = read_claim(account)
     effort.done = 0.0
     relation, given, target, lower, upper = (claim[name] for name in FIELDS["claim"])
@@ -3754,14 +3754,14 @@ def check_account(account: object) -> tuple[int, str, list[str], dict[str, Any]]
 
 
 def flat(release: object) -> dict[str, Any]:
-    """A release with the fields of its noise beside its own."""
+    """Return a release with the fields of its noise beside its own."""
     read = read_release(release)
     noise = read.pop("mechanism", {"kind": None})
     return {**read, **noise, "noise": noise["kind"], "kind": read["kind"]}
 
 
 def substituted(before: list[Any], after: list[Any], names: tuple[str, ...], value: Fraction, other: Fraction) -> bool:
-    """Whether the second mechanism is the first with ``other`` in place of ``value`` in these fields."""
+    """Return whether the second mechanism is the first with ``other`` in place of ``value`` in these fields."""
     found = False
     for one, two in zip(map(flat, before), map(flat, after), strict=False):
         if set(one) != set(two) or one["kind"] != two["kind"]:
@@ -3827,7 +3827,7 @@ def sheet(document: dict[str, Any]) -> list[str]:
 
 
 def well_formed(document: Any) -> int:
-    """Refuse whatever is not of the format, field by field; returns the version."""
+    """Refuse anything outside the format, field by field; returns the version."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise Malformed(f"the field 'format' must be {FORMAT!r}")
     version = document.get("version")
@@ -3867,7 +3867,7 @@ def well_formed(document: Any) -> int:
 
 
 def check(document: object) -> tuple[int, list[str]]:
-    """Check a certificate; returns an exit status, and what to say line by line: the verdict first."""
+    """Check a certificate; returns an exit status and the lines of the report, the verdict first."""
     try:
         version = well_formed(document)
         accounts, calibration = field(document, "accounts", list), field(document, "calibration", (dict, type(None)))

@@ -1,4 +1,4 @@
-"""Privacy statements: the guarantee of a run, its assumptions, and what must stay unpublished."""
+"""Privacy statements: the guarantee of a run, its assumptions, and the parts that must stay unpublished."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ class _Numbers:
 
 
 def _described(part: Mechanism, count: int, numbers: _Numbers) -> str:
-    """Equal releases, numbers rounded so that what is said spends no less."""
+    """Equal releases, numbers rounded so that the stated release spends no less."""
     inner = part.mechanism if isinstance(part, Sampling) else part
     if inner.name not in MECHANISMS or isinstance(inner, Declared) or (inner.whole and inner is not part):
         raise CertificateError(
@@ -167,7 +167,7 @@ def _described(part: Mechanism, count: int, numbers: _Numbers) -> str:
 
 
 def _published(parts: Sequence[Mechanism]) -> str:
-    """Describe what may be published, and what must not be."""
+    """Describe the outputs that may be published, and those that must not be."""
     last = [part for part in parts if isinstance(part, LastIterate)]
     also = " and the checkpoints named" if any(part.checkpoints for part in last) else ""
     may = [*([f"the last iterate{also}, and nothing else of that run"] if last else [])]

@@ -247,7 +247,7 @@ class _Conversion:
             return Enclosure.from_balls(least, most, "renyi", _ROUNDING_PRECISION), 1 + s, lower is not None
 
     def gives_no_more(self, top: Found) -> bool:
-        """Whether it is proven, at the best order found for another class, that this one spends no more."""
+        """Return whether it is proven, at the best order found for another class, that this one spends no more."""
         enclosure, order, _ = top
         if order is None:
             return True
@@ -324,12 +324,12 @@ def _golden_section(at: Callable[[float], float], low: float, high: float) -> fl
 
 
 def _is_flat(*values: float) -> bool:
-    """Whether values differ by so little that a parabola finishes the search."""
+    """Return whether values differ by so little that a parabola finishes the search."""
     return max(values) - min(values) <= _FLAT * abs(min(values))
 
 
 def _short(value: float) -> Fraction:
-    """A nearby number with 40 significant bits."""
+    """Return a nearby number with 40 significant bits."""
     mantissa, exponent = math.frexp(value)
     return Fraction(round(math.ldexp(mantissa, 40))) * Fraction(2) ** (exponent - 40)
 
@@ -341,7 +341,7 @@ _Bound = Callable[[Callable[[Fraction], arb], Fraction, Fraction], arb | None]
 
 
 def _lower_end(bound: _Bound, value: Callable[[Fraction], arb], middle: Fraction, upper: arb) -> arb | None:
-    """The best lower bound from three points, which need to be the closer the sharper the bend."""
+    """Return the best lower bound from three points, which need to be the closer the sharper the bend."""
     best: arb | None = None
     for apart in _APART:
         found = bound(value, middle, apart)
@@ -362,7 +362,7 @@ def _three(
 
 
 def _least_slope(numerator: Callable[[Fraction], arb], middle: Fraction, apart: Fraction) -> arb | None:
-    """A lower bound on N(s)/s over all s > 0, for convex N; None where the three points do not prove one."""
+    """Return a lower bound on N(s)/s over all s > 0, for convex N; None where the three points do not prove one."""
     s, n, before, after = _three(numerator, middle, apart)
     start_before, start_after = n[1] - before * s[1], n[1] - after * s[1]  # where the chords meet s = 0
     if not start_before > 0:
@@ -374,7 +374,7 @@ def _least_slope(numerator: Callable[[Fraction], arb], middle: Fraction, apart: 
 
 
 def _least_value(exponent: Callable[[Fraction], arb], middle: Fraction, apart: Fraction) -> arb | None:
-    """A lower bound on G(s) over all s > 0, for convex G; None where the three points do not prove one."""
+    """Return a lower bound on G(s) over all s > 0, for convex G; None where the three points do not prove one."""
     s, n, before, after = _three(exponent, middle, apart)
     if not (before < 0 and after > 0):
         return None

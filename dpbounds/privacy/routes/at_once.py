@@ -1,4 +1,4 @@
-"""Bounds on δ(ε) of any product that closed forms alone answer: at once, whatever the numbers, and seldom narrow.
+"""Bounds on δ(ε) of any product, by closed forms only: immediate for any numbers, and seldom narrow.
 
 Where a search for a parameter is stopped, or its proofs are out of reach, they say what suffices and what fails. Above
 stand the bounds of ``drawn_steps.md`` for Gaussian noise, and for any noise the full batch (``pairs/revealed.md``) and
@@ -48,7 +48,7 @@ def _basic(product: Product, epsilon: Fraction) -> Fraction:
 
 
 def _single(product: Product, epsilon: Fraction, side: Direction) -> Fraction:
-    """An end of δ(ε) of one release, in [0, 1]; the trivial one where there is no closed form."""
+    """Return an end of δ(ε) of one release, in [0, 1]; the trivial one where there is no closed form."""
     if has_closed_form(product):
         try:
             end = ball_end(closed_form_delta(product[0][0], epsilon, _BITS)[0], side)
@@ -61,7 +61,7 @@ def _single(product: Product, epsilon: Fraction, side: Direction) -> Fraction:
 
 
 def _allocated(pair: Allocated, epsilon: Fraction) -> Fraction:
-    """An upper bound on δ(ε) by the variance of the likelihood ratio."""
+    """Return an upper bound on δ(ε) by the variance of the likelihood ratio."""
     if not pair.shifts or epsilon == 0 or max(squared for squared, _ in pair.shifts) > _LARGEST_SHIFT:
         return Fraction(1)
     with working(_PRECISION):

@@ -58,7 +58,7 @@ def squared_shift_of(product: Product) -> Fraction:
 
 
 def losses_stay_below(product: Product, epsilon: Fraction) -> bool:
-    """Whether it is proven that no outcome's total loss exceeds ε, so that δ(ε) = 0 exactly.
+    """Return whether it is proven that no outcome's total loss exceeds ε, so that δ(ε) = 0 exactly.
 
     Only the add order has bounded losses: each is below -log(1-q). False means "not proven".
     """

@@ -37,14 +37,14 @@ _VARIANCES = Fraction(1, 2500), Fraction(10**24)
 
 
 def delta_at_most(product: GaussianProduct, epsilon: Fraction) -> Fraction:
-    """An upper bound on δ(ε), ε >= 0."""
+    """Return an upper bound on δ(ε), ε >= 0."""
     if losses_stay_below(product, epsilon):
         return Fraction(0)
     return min(Fraction(1), *(missed + _shifted(shift, epsilon) for missed, shift in _draws(product)))
 
 
 def epsilon_at_most(product: GaussianProduct, delta: Fraction) -> Fraction:
-    """An upper bound on ε(δ), δ in (0, 1).
+    """Return an upper bound on ε(δ), δ in (0, 1).
 
     Raises:
         NotCertified: The numbers are too large to be written down.

@@ -101,7 +101,7 @@ def between(product: Product, most: int) -> Between:
 
 
 def by_groups(product: Product, most: int, prove: Callable[[Product], Proof]) -> Proof:
-    """Enclose what a product spends by what two products of about ``most`` pairs spend."""
+    """Enclose a product's loss by those of two products of about ``most`` pairs."""
     ends = between(product, most)
     below, above = prove(ends.cheaper).enclosure, prove(ends.dearer).enclosure
     enclosure = Enclosure(below.exact_lower, above.exact_upper, f"{above.method}, levels in groups", above.precision)

@@ -88,7 +88,7 @@ def invert(
 
 
 def _dyadic(value: Fraction, bits: int = 60) -> Fraction:
-    """A nearby number with few significant bits, so that exact arithmetic stays cheap."""
+    """Return a nearby number with few significant bits, so that exact arithmetic stays cheap."""
     if value <= 0:
         return Fraction(0)
     shift = bits - (value.numerator.bit_length() - value.denominator.bit_length())
@@ -98,7 +98,7 @@ def _dyadic(value: Fraction, bits: int = 60) -> Fraction:
 
 
 def _half_width(curve: DeltaCurve, delta: arb, root: Fraction, slope: float) -> Fraction:
-    """The relative half-width of ε that the curve's own width at the root asks for; proves nothing."""
+    """Return the relative half-width of ε that the curve's own width at the root asks for; proves nothing."""
     lower, above = curve(root)
     width = float((above - lower).abs_upper() / delta)
     return Fraction(_ROOM * width / slope) / root if math.isfinite(width / slope) else Fraction(0)
@@ -107,7 +107,7 @@ def _half_width(curve: DeltaCurve, delta: arb, root: Fraction, slope: float) -> 
 def _nearby(
     estimate: Callable[[Fraction], arb], delta: arb, guess: Fraction, slope: float | None
 ) -> tuple[Fraction, float] | None:
-    """The root to some 57 bits and -d log δ/dε there, by secants from the guess; None where they do not settle.
+    """Return the root to some 57 bits and -d log δ/dε there, by secants from the guess; None where they do not settle.
 
     Slopes are doubles: a guess whose reciprocal is not a double is left to the slower search.
     """
@@ -188,7 +188,7 @@ def _root(estimate: Callable[[Fraction], arb], delta: arb, guess: Fraction) -> F
 
 
 def _refined(root: Fraction, estimate: Callable[[Fraction], arb], delta: arb, bits: int) -> Fraction:
-    """More than a double's digits: secant steps from 2^-50 on either side, each of which about doubles the digits."""
+    """More than a double's digits: secant steps from 2^-50 on either side, each about doubling the digits."""
     if bits <= 60 or root == 0:
         return root
     first, second = root * (1 - Fraction(1, 1 << 50)), root * (1 + Fraction(1, 1 << 50))

@@ -98,7 +98,7 @@ def _above(law: LossDistribution, loss: arb) -> arb:
 
 
 def _ends(law: LossDistribution) -> tuple[arb, LossAtom]:
-    """The least upper bound of the finite losses, and the atom at (or next to) it."""
+    """Return the least upper bound of the finite losses, and the atom at (or next to) it."""
     largest = law.largest_loss()
     if largest is None or not law.points:
         raise Declined(f"{ROUTE}: a loss is unbounded, or takes its largest value with probability 0")

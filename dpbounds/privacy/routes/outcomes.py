@@ -79,7 +79,7 @@ class _Outcomes:
         return value, value
 
     def _beside_gaussians(self, epsilon: Fraction) -> arb:
-        """The mean of the Gaussian releases' δ at what each outcome leaves of ε."""
+        """Return the mean of the Gaussian releases' δ at the rest of ε that each outcome leaves."""
         value, at = self.infinite, ball(epsilon)
         for place, (p, _) in zip(self.places, self.masses, strict=True):
             checkpoint()
@@ -128,7 +128,7 @@ class _Outcomes:
 
 
 def has_few_outcomes(product: Product) -> bool:
-    """Whether all pairs have few atoms and no continuous losses; their outcomes may still be too many.
+    """Return whether all pairs have few atoms and no continuous losses; their outcomes may still be too many.
 
     If full-batch Gaussian releases are composed with them, these are few.
     """
@@ -188,7 +188,7 @@ def _proof(enclosure: Enclosure, outcomes: _Outcomes) -> Proof:
 
 
 def _atomic(product: Product) -> Product:
-    """All pairs but full-batch Gaussian ones."""
+    """Return all pairs but full-batch Gaussian ones."""
     return tuple((pair, count) for pair, count in product if not isinstance(pair, ShiftedGaussians))
 
 
@@ -208,7 +208,7 @@ def _both(one: LossAtom, other: LossAtom) -> LossAtom:
 
 
 def _repeated(points: Sequence[LossAtom], count: int) -> list[LossAtom]:
-    """The outcomes of ``count`` equal releases: how often each atom occurs, with the multinomial masses."""
+    """Return the outcomes of ``count`` equal releases: how often each atom occurs, with the multinomial masses."""
     found = [(count, LossAtom(arb(0), arb(1), arb(1)))] if points else []
     for point in points[:-1]:
         grown = []

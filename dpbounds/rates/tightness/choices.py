@@ -38,7 +38,7 @@ def _mean(at: Values, loss: Loss, points: Fraction) -> arb:
 
 
 def _reached(flat: Fraction, chance: arb, failure: arb) -> Fraction:
-    """The flat's height, where that is reached with a higher probability than a bound may be missed with."""
+    """Return the flat's height, where that is reached with a higher probability than a bound may be missed with."""
     if not chance > failure:
         raise NotCertified("the flat is not reached often enough")
     return flat

@@ -139,13 +139,13 @@ def last_gap(at: Values) -> arb:
 
 
 def langevin(at: Values) -> Fraction:
-    """The last excess risk of Langevin steps."""
+    """Return the last excess risk of Langevin steps."""
     noise = 2 * at["dimension"] / (at["step_size"] * at["inverse_temperature"])
     return squares(at, [noise] * _steps(at))[-1] / (2 * at["smoothness"])
 
 
 def _one_step(at: Values) -> Fraction:
-    """The change of (L/2)w² by a step -v/L, where v - g = e."""
+    """Return the change of (L/2)w² by a step -v/L, where v - g = e."""
     error = at["estimation_error"]
     gradient = at["gradient_norm"] if "gradient_norm" in at else at["estimate_norm"] - error
     estimate = gradient + error

@@ -23,7 +23,7 @@ class Loss:
     pieces: tuple[Piece, ...]
 
     def at(self, distance: Fraction) -> tuple[Fraction, Fraction]:
-        """The value and the slope there (where a kink is, the slope on the inside)."""
+        """Return the value and the slope there (where a kink is, the slope on the inside)."""
         value, begin = Fraction(0), Fraction(0)
         for piece in self.pieces:
             run = (distance if piece.until is None else min(distance, piece.until)) - begin
@@ -40,7 +40,7 @@ def bowl(curvature: Fraction) -> Loss:
 
 
 def huber(curvature: Fraction, slope: Fraction, called: str = "G") -> Loss:
-    """(a/2)r², continued with slope G (or what it is called) where it reaches that."""
+    """(a/2)r², continued with slope G (or its given name) where it reaches that."""
     inside = Piece(slope / curvature, Fraction(0), curvature)
     return Loss(f"(a/2)|w|², linear where its slope is {called}", (inside, Piece(None, slope)))
 
@@ -70,6 +70,6 @@ def smooth_well(slope: Fraction, radius: Fraction, curvature: Fraction) -> Loss:
 
 
 def regularised_well(slope: Fraction, radius: Fraction, regularisation: Fraction) -> Loss:
-    """Gr up to a radius, and what makes it flat from there on if (λ/2)r² is added."""
+    """Gr up to a radius, then a continuation that is flat after adding (λ/2)r²."""
     outside = Piece(None, -regularisation * radius, -regularisation)
     return Loss("G|w|, then constant less (λ/2)|w|²", (Piece(radius, slope), outside))

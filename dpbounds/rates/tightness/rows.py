@@ -76,12 +76,12 @@ def statements() -> Iterator[Theorem]:
 
 
 def of(theorem: Theorem) -> tuple[Instance, ...]:
-    """The instances of a statement's parts."""
+    """Return the instances of a statement's parts."""
     return tuple(one for one in INSTANCES if one.statement == theorem.id)
 
 
 def row(theorem: Theorem) -> Row:
-    """The known tightness of one statement."""
+    """Return the known tightness of one statement."""
     findings = tuple(compare(theorem, one) for one in of(theorem))
     reason = OPEN.get(theorem.id, _LOWER if theorem.side is Side.LOWER else _NOT_YET)
     return Row(theorem, findings, None if findings else reason)
@@ -93,5 +93,5 @@ def rows() -> tuple[Row, ...]:
 
 
 def verdict(finding: Finding) -> str:
-    """The verdict in words; the factor is rounded up."""
+    """Return the verdict in words; the factor is rounded up."""
     return "exact" if finding.exact else f"within {finding.ratio.decimals(4)[1]}"

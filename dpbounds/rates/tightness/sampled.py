@@ -26,7 +26,7 @@ def _short(at: Values) -> tuple[Capped, Fraction]:
 
 
 def _near(at: Values) -> arb:
-    """A lower bound on the probability that a sample's size is near its mean (Hoeffding)."""
+    """Return a lower bound on the probability that a sample's size is near its mean (Hoeffding)."""
     return 1 - 2 * (-to_arb(2 * at["dataset_size"] * (at["sample_rate"] * _OFF) ** 2)).exp()
 
 

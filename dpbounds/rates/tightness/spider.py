@@ -93,7 +93,7 @@ def _differenced(at: _Moments, rate: arb, scale: arb, noise: Capped, dimension: 
 
 
 def _longest(gradient: arb, rate: arb, anchor: arb, scale: arb, steps: int, period: int) -> arb:
-    """An upper bound on all |∇F(w_t)| while |ξ| <= anchor and scale |ζ| <= scale."""
+    """Return an upper bound on all |∇F(w_t)| while |ξ| <= anchor and scale |ζ| <= scale."""
     largest, error = gradient, anchor
     for step in range(1, steps):
         gradient, error = (

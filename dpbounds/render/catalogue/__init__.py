@@ -45,7 +45,7 @@ def _on_a_grid() -> dict[str, Callable[[], Table]]:
 
 
 def names() -> tuple[str, ...]:
-    """The names of all tables."""
+    """Return the names of all tables."""
     return (*METRICS, *PRINTED, "explicit-bounds", *_on_a_grid())
 
 

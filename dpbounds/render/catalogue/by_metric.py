@@ -25,7 +25,7 @@ _LETTERS = {Side.UPPER: "O", Side.LOWER: r"\Omega", Side.TIGHT: r"\Theta", None:
 
 
 def by_metric(name: str, at: Values, own: Sequence[Theorem] = ()) -> Table:
-    """The table of a metric (and of those that belong to it: projected and population gradients, ...)."""
+    """Return the table of a metric (and of those that belong to it: projected and population gradients, ...)."""
     metrics = METRICS[name]
     rows: list[Row] = []
     notes: list[str] = []
@@ -69,7 +69,7 @@ def _group(metric: str, kind: str) -> str:
 
 
 def _shown(theorem: Theorem, own: bool) -> list[Part]:
-    """The orders of growth of what is bounded, not of a number of evaluations, or of how far a risk falls.
+    """The orders of growth of the bounded quantity, without those of numbers of evaluations or of a risk's decrease.
 
     Bounds where one's own has no orders.
     """

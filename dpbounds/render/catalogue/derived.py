@@ -11,7 +11,7 @@ from dpbounds.theorems.registry import theorem
 
 
 def derived() -> Table:
-    """The table."""
+    """Return the table."""
     return Table(
         name="derived-rates",
         title="Rates that arise by balancing, derived again",

@@ -14,7 +14,7 @@ from dpbounds.theorems.registry import library
 
 
 def explicit_bounds(at: Values, own: Sequence[Theorem] = ()) -> Table:
-    """The table."""
+    """Return the table."""
     rows = [
         _row(theorem, part, at, own)
         for theorem in (*library(), *own)

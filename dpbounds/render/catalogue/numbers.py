@@ -17,7 +17,7 @@ DIGITS = 4
 
 
 def columns(at: Values) -> tuple[str, ...]:
-    """The headings of the columns with numbers; none without values."""
+    """Return the headings of the columns with numbers; none without values."""
     return ("value", "applies") if at else ()
 
 
@@ -29,9 +29,9 @@ def orders_at(at: Values) -> tuple[str, ...]:
 def cells(
     theorem: Theorem, part: str, at: Values, side: Side | None
 ) -> tuple[tuple[str | Missing, Standing], tuple[bool, float]]:
-    """A part's value and whether the statement applies; and for sorting: numbers first, by size.
+    """Return a part's value and whether the statement applies; and for sorting: numbers first, by size.
 
-    Values are rounded away from what is promised: upper bounds up, lower bounds down. Orders of growth are marked.
+    Upper bounds are rounded up, lower bounds down. Orders of growth are marked.
     """
     try:
         found = evaluate(theorem, part, theorem.own_values(at), digits=15)
@@ -62,7 +62,7 @@ Row = tuple[tuple[object, ...], tuple[TableCell, ...]]  # the key by which it is
 
 
 def in_order(rows: Iterable[Row], at: Values) -> tuple[tuple[TableCell, ...], ...]:
-    """The rows by size where there are numbers."""
+    """Return the rows by size where there are numbers."""
     key = itemgetter(0) if at else lambda row: tuple(map(str, row[0]))
     return tuple(row[1] for row in sorted(rows, key=key))
 

@@ -17,7 +17,7 @@ _COLUMNS = (
 
 
 def open_problems() -> Table:
-    """The table."""
+    """Return the table."""
     every = found_open()
     gaps = sum(one.regime.verdict is Verdict.GAP for one in every)
     return Table(
@@ -58,7 +58,7 @@ def _row(one: OpenProblem) -> tuple[TableCell, ...]:
 
 
 def _there(one: OpenProblem) -> str:
-    """A ray, as powers of n."""
+    """Return a ray, as powers of n."""
     assert one.at is not None
     powers = dict(zip(one.space.axes, one.at, strict=True))
     others = {axis: Fraction(power, powers[dataset_size]) for axis, power in powers.items() if axis != dataset_size}

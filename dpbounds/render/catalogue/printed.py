@@ -18,7 +18,7 @@ PRINTED = {
 
 
 def printed(name: str, at: Values) -> Table:
-    """A table of a paper."""
+    """Return a table of a paper."""
     record = theorem(PRINTED[name])
     rows: list[tuple[TableCell, ...]] = []
     for part in record.parts:

@@ -149,7 +149,7 @@ def _promised_delta(theorem: Theorem, values: Values) -> Fraction:
 
 
 def _smallest_constant(theorem: Theorem, values: Values) -> Fraction:
-    """The least noise constant that keeps the promise under the statement's own relation, rounded up."""
+    """Return the least noise constant that keeps the promise under the statement's own relation, rounded up."""
 
     def keeps(constant: Fraction) -> bool:
         return spending(theorem, {**values, "noise_constant": constant}).kept is True
@@ -169,7 +169,7 @@ def _smallest_constant(theorem: Theorem, values: Values) -> Fraction:
 
 
 def _up(number: Fraction) -> str:
-    """A few digits, rounded up."""
+    """Return a few digits, rounded up."""
     from decimal import ROUND_CEILING, Context
 
     context = Context(prec=DIGITS, rounding=ROUND_CEILING)

@@ -30,7 +30,7 @@ _FAULTS = {
 
 
 def named(theorem: Theorem, part: Part | None = None, text: str = "", own: Container[Theorem] = ()) -> Id:
-    """The statement, or one of its parts."""
+    """Return the statement, or one of its parts."""
     title = theorem.id if part is None else theorem.name_of(part)
     pieces = [theorem.number, *title.removeprefix(theorem.id).removeprefix(": ").split()]
     item = ", ".join(pieces).removeprefix("main result, ").replace("-", " ").replace("_", " ")

@@ -13,7 +13,7 @@ _COLUMNS = ("statement", "bounds", "verdict", "bound", "instance", "loss", "run"
 
 
 def tightness() -> Table:
-    """The table."""
+    """Return the table."""
     found = rows.rows()
     near = sum(1 for one in found if any(finding.ratio.exact_upper <= 2 for finding in one.findings))
     attained = sum(1 for one in found if any(finding.exact for finding in one.findings))

@@ -82,7 +82,7 @@ class Subsets:
         return np.full(self.columns, self.shift * self.taken / self.columns)
 
     def log_ratio(self, draws: Floats, power: float) -> Floats:
-        """The mean over all sets of the product of factors, step by step; all terms are positive."""
+        """Return the mean over all sets of the product of factors, step by step; all terms are positive."""
         logs = power * (self.shift * draws - self.shift**2 / 2)
         largest = logs.max(axis=1)
         factors = np.exp(logs - largest[:, None])
@@ -136,7 +136,7 @@ class Bins(_Rows):
         return float(np.logaddexp.reduce(self._weights(tilt))) - math.log(len(self.shifts))
 
     def shifted(self, bits: Bits, rows: int, tilt: float) -> Floats:
-        """A bin by its weight, then the noise."""
+        """Return a bin by its weight, then the noise."""
         weights = self._weights(tilt)
         ends = np.cumsum(np.exp(weights - weights.max()))
         chosen = np.searchsorted(ends, uniform(bits, rows) * ends[-1]).clip(max=len(ends) - 1)
@@ -149,7 +149,7 @@ class Bins(_Rows):
         return found
 
     def log_ratio(self, draws: Floats, power: float) -> Floats:
-        """The mean over the bins."""
+        """Return the mean over the bins."""
         logs = power * (draws @ self.shifts.T - self._squares() / 2)
         largest = logs.max(axis=1)
         found: Floats = _log_of(np.exp(logs - largest[:, None]).mean(axis=1)) + largest
@@ -201,7 +201,7 @@ class Apart(_Rows):
         return found
 
     def _ahead(self, factors: Floats) -> tuple[Floats, Floats]:
-        """Log mean of the product of factors, shape (rows,), and each step's probability by what is ahead.
+        """Log mean of the product of factors, shape (rows,), and each step's probability given the later steps.
 
         f(l) = (1 - p) f(l + 1) + p F_l f(l + b), with f = 1 behind the last step; all terms are positive.
         """
@@ -247,7 +247,7 @@ class Apart(_Rows):
         return draws
 
     def log_ratio(self, draws: Floats, power: float) -> Floats:
-        """The mean over all sets of steps, from the last one back."""
+        """Return the mean over all sets of steps, from the last one back."""
         logs = power * (self.shifts @ draws.T - self._squares()[:, None] / 2)
         if not logs.max() < _LARGEST_LOG:
             raise NotCertified(_SPANS)

@@ -70,7 +70,7 @@ def _falling(excess: Callable[[float], float], low: float) -> float:
 def _curve(
     mixture: Mixture, epochs: int, at: float, count: int, bits: Bits, *, adding: bool
 ) -> Callable[[float], float]:
-    """An estimate of δ(ε) by draws that suit one ε."""
+    """Return an estimate of δ(ε) by draws that suit one ε."""
     tilt = best_tilt(mixture, epochs, at, adding=adding)
     batches = list(weighted_draws(mixture, epochs, tilt, count, bits, adding=adding))
     ratios, weights = (np.concatenate([batch[side] for batch in batches]) for side in (0, 1))

@@ -48,13 +48,13 @@ class Gaussian(RealNoise):
         self._hold(**one_way_of_giving("Gaussian", noise_multiplier, ("noise_stddev", noise_stddev), sensitivity))
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """Two Gaussians as far apart as one record moves the answer (``pairs.md``, section 4)."""
+        """Return two Gaussians as far apart as one record moves the answer (``pairs.md``, section 4)."""
         stddev = self.noise_multiplier or self.noise_stddev
         assert stddev is not None
         return pairs.StepBound.attained(pairs.ShiftedGaussians((self._distance(order) / stddev) ** 2))
 
     def in_words(self, write: Writer) -> str:
-        """The noise, per unit of the per-record bound or at the final distance."""
+        """Return the noise, per unit of the per-record bound or at the final distance."""
         if self.noise_multiplier is not None:
             return self.filled("Gaussian noise multiplier {noise_multiplier}", write)
         return self.filled("Gaussian noise of stddev {noise_stddev} at sensitivity {sensitivity}", write)

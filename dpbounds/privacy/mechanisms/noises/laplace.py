@@ -49,7 +49,7 @@ class Laplace(RealNoise):
         self._hold(dimension=known)
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """Two Laplace distributions as far apart as one record moves the answer (``losses.md``, section 2)."""
+        """Return two Laplace distributions as far apart as one record moves the answer (``losses.md``, section 2)."""
         scale = self.noise_multiplier or self.noise_scale
         assert scale is not None
         return pairs.StepBound.attained(pairs.ShiftedLaplaces(self._distance(order) / scale))
@@ -64,7 +64,7 @@ class Laplace(RealNoise):
         return pairs.StepBound(pairs.TwoGuarantees(rate, once, twice), (tight,))
 
     def in_words(self, write: Writer) -> str:
-        """The noise, per unit of the per-record bound or at the final distance."""
+        """Return the noise, per unit of the per-record bound or at the final distance."""
         if self.noise_multiplier is not None:
             return self.filled("Laplace noise multiplier {noise_multiplier}", write)
         return self.filled("Laplace noise of scale {noise_scale} at sensitivity {sensitivity}", write)

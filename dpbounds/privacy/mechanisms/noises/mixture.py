@@ -70,7 +70,7 @@ class MixtureOfGaussians(Mechanism):
         return MixtureOfGaussians(self.noise_stddev, ((Fraction(0), 1 - rate), *present))
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """A mixture of Gaussians; where it is one Gaussian, or a Poisson sample, that pair (``mixtures.md``)."""
+        """Return a mixture of Gaussians; where it is one Gaussian, or a Poisson sample, that pair (``mixtures.md``)."""
         direction = pairs.Direction.of(order)
         parts = tuple((norm**2 / self.noise_stddev**2, chance) for norm, chance in self.norms)
         (least, _), (largest, chance) = parts[0], parts[-1]
@@ -89,7 +89,7 @@ class MixtureOfGaussians(Mechanism):
         )
 
     def in_words(self, write: Writer) -> str:
-        """The noise, and the norms that a record draws from."""
+        """Return the noise, and the norms that a record draws from."""
         if len(self.norms) > _MOST_NAMED:
             norms = f"{len(self.norms)} up to {write(self.norms[-1][0], 'up')}"
         else:

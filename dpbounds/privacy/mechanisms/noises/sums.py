@@ -33,7 +33,7 @@ class RealNoise(Mechanism):
         return some | self.own_traits
 
     def records_read(self, records: int) -> Fraction | None:
-        """All of them."""
+        """Return all of them."""
         return Fraction(records)
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:

@@ -39,7 +39,7 @@ class UniformBall(RealNoise):
         self._hold(sensitivity=known)
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """Two balls as far apart as one record moves the answer (``losses.md``, section 2)."""
+        """Return two balls as far apart as one record moves the answer (``losses.md``, section 2)."""
         shift = self._distance(order) / self.radius
         return pairs.StepBound.attained(pairs.UniformBalls(shift**2, self.dimension))
 
@@ -48,7 +48,7 @@ class UniformBall(RealNoise):
         return pairs.StepBound.attained(pairs.SampledBalls(rate, 1 / self.radius**2, self.dimension))
 
     def in_words(self, write: Writer) -> str:
-        """The noise, per unit of the per-record bound or at the final distance."""
+        """Return the noise, per unit of the per-record bound or at the final distance."""
         at = "per unit of the per-record bound" if self.sensitivity is None else "at sensitivity {sensitivity}"
         return self.filled("noise uniform on a ball in {dimension} dimensions, radius {radius} " + at, write)
 

@@ -120,7 +120,7 @@ class DiscreteGaussian(WholeNumberNoise):
 
 
 def bounded_vectors(bound: ExactLike, dimension: int | None) -> dict[str, Fraction | int | None]:
-    """The bound on the norm of vectors of whole numbers, and their dimension, as fields.
+    """Return the bound on the norm of vectors of whole numbers, and their dimension, as fields.
 
     Raises:
         InvalidValue: The bound is below 1, or the dimension is not a positive whole number.
@@ -132,5 +132,5 @@ def bounded_vectors(bound: ExactLike, dimension: int | None) -> dict[str, Fracti
 
 
 def in_dimensions(dimension: int | None) -> str:
-    """The dimension in words, after a noise; empty where it is not known."""
+    """Return the dimension in words, after a noise; empty where it is not known."""
     return "" if dimension is None else f" in {dimension} dimension{'s' if dimension > 1 else ''}"

@@ -133,7 +133,7 @@ class RandomlyAllocated(_Allocated):
         return pairs.StepBound(pairs.Combined(product_of(groups)), attacks)
 
     def drawn_in_words(self, write: Writer) -> str:
-        """The batches."""
+        """Return the batches."""
         each = "one" if self.participations == 1 else self.participations
         return f"{self.steps} random batches, {each} of which a record is in"
 
@@ -149,19 +149,19 @@ class RandomlyAllocated(_Allocated):
         )
 
     def deal(self, records: int, source: Source) -> Rows:
-        """A uniform set of k steps for each record."""
+        """Return a uniform set of k steps for each record."""
         from dpbounds.privacy.mechanisms.schemes.drawing import subsets
 
         return subsets(source, records, self.steps, self.participations)
 
     def draw(self, records: int, source: Source) -> Iterator[Rows]:
-        """The batches of an epoch."""
+        """Return the batches of an epoch."""
         from dpbounds.privacy.mechanisms.schemes.drawing import in_turn
 
         return in_turn(self.deal(records, source), self.steps)
 
     def divisor(self, records: int) -> Fraction:
-        """The expected size of a batch, k n/t for k of t steps."""
+        """Return the expected size of a batch, k n/t for k of t steps."""
         return Fraction(records * self.participations, self.steps)
 
 
@@ -249,7 +249,7 @@ class BallsInBins(_Allocated):
         return {(): (*epochs, *([(_one_bin(inner, bins, ((1, last),), order), 1)] if last else []))}
 
     def drawn_in_words(self, write: Writer) -> str:
-        """The epochs and the bins."""
+        """Return the epochs and the bins."""
         often = "drawn anew every epoch" if self.redraw else "the same in every epoch"
         return self.filled(f"{{epochs}} {'epoch' if self.epochs == 1 else 'epochs'} of {{bins}} bins, {often}", write)
 
@@ -263,11 +263,11 @@ class BallsInBins(_Allocated):
         return f"that every record draws its bin by itself, uniformly, {often}, and no record displaces another"
 
     def deal(self, records: int, source: Source) -> Rows:
-        """A bin for each record."""
+        """Return a bin for each record."""
         return source.numbers(self.bins, records)
 
     def draw(self, records: int, source: Source) -> Iterator[Rows]:
-        """The bins of all epochs, thrown once or anew for each."""
+        """Yield the bins of all epochs, thrown once or anew for each."""
         from dpbounds.privacy.mechanisms.schemes.drawing import in_turn
 
         kept = None if self.redraw else self.deal(records, source)
@@ -276,7 +276,7 @@ class BallsInBins(_Allocated):
             yield from in_turn(self.deal(records, source) if kept is None else kept, visited)
 
     def divisor(self, records: int) -> Fraction:
-        """The expected size of a bin, n/m for m bins."""
+        """Return the expected size of a bin, n/m for m bins."""
         return Fraction(records, self.bins)
 
 
@@ -296,7 +296,7 @@ def _one_bin(inner: Mechanism, bins: int, visits: Iterable[tuple[int, int]], ord
 
 
 def _at_a_step(inner: Mechanism, order: Order) -> tuple[pairs.Pair, tuple[pairs.Pair, ...]]:
-    """The pair of a step with the record (first) and without it, and pairs that are attained.
+    """Return the pair of a step with the record (first) and without it, and pairs that are attained.
 
     Under replace-one a step with either record; both attain it at once, with opposite vectors.
     """

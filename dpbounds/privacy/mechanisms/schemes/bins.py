@@ -61,7 +61,7 @@ class Bins:
 
 
 def bins_steps(mechanism: MatrixMechanism, order: Order) -> tuple[tuple[StepBound, int], ...]:
-    """The pairs that dominate, and those that are attained.
+    """Return the pairs that dominate, and those that are attained.
 
     Raises:
         UnsupportedMechanism: The matrix is too large for the exact work.
@@ -80,7 +80,7 @@ def bins_steps(mechanism: MatrixMechanism, order: Order) -> tuple[tuple[StepBoun
 
 
 def _mixture(common: Fraction, own: Fraction, count: int, unit: Fraction, direction: Direction) -> Pair:
-    """A Gaussian for what is common, and one of ``count`` bins for the rest; replaced, both are moved either way."""
+    """A Gaussian for the common part, and one of ``count`` bins for the rest; replaced, both are moved either way."""
     ways = 4 if direction is Direction.REPLACE else 1
     if count == 1 or not own:
         return ShiftedGaussians(ways * unit * (common + own))
@@ -89,7 +89,7 @@ def _mixture(common: Fraction, own: Fraction, count: int, unit: Fraction, direct
 
 
 def stride_of(mechanism: MatrixMechanism, relation: Relation) -> int:
-    """The stride with which the pairs of a relation are made: a choice."""
+    """Return the stride with which the pairs of a relation are made: a choice."""
     assert mechanism.separation is not None
     found = bins_of(mechanism.matrix, mechanism.separation)
     direction = Direction.REPLACE if relation is Relation.REPLACE_ONE else Direction.REMOVE
@@ -97,7 +97,7 @@ def stride_of(mechanism: MatrixMechanism, relation: Relation) -> int:
 
 
 def _best_stride(found: Bins, unit: float, direction: Direction) -> int:
-    """The divisor of b for which ε is least by an estimate; any would do."""
+    """Return the divisor of b for which ε is least by an estimate; any would do."""
     strides = [stride for stride in range(1, found.count + 1) if found.count % stride == 0]
     replaced = direction is Direction.REPLACE
     return min(strides, key=lambda stride: _estimate(*found.at(stride), found.count // stride, unit, replaced))

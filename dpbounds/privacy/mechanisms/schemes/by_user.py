@@ -134,7 +134,7 @@ class PoissonByUser(Sampling):
         return "which users were in which sample"
 
     def drawn_in_words(self, write: Writer) -> str:
-        """The samples."""
+        """Return the samples."""
         return self.filled("Poisson samples of users at rate {sample_rate}", write)
 
     def draws(self, relation: Relation) -> str:
@@ -142,9 +142,9 @@ class PoissonByUser(Sampling):
         return "Poisson sampling of users (each enters each step's sample independently, with all of their records)"
 
     def divisor(self, records: int) -> Fraction:
-        """The expected number of records in a sample, q n."""
+        """Return the expected number of records in a sample, q n."""
         return self.sample_rate * records
 
     def records_read(self, records: int) -> Fraction | None:
-        """The expected number of records in a sample, q n."""
+        """Return the expected number of records in a sample, q n."""
         return self.divisor(records)

@@ -37,7 +37,7 @@ class Source(Protocol):
         """Return ``size`` different numbers from 0 to ``among`` - 1, in an order without meaning."""
 
     def order(self, count: int) -> Rows:
-        """The numbers from 0 to ``count`` - 1, shuffled."""
+        """Return the numbers from 0 to ``count`` - 1, shuffled."""
 
 
 class Generator:
@@ -69,7 +69,7 @@ class Generator:
 
 
 def drawable_rate(sample_rate: ExactLike) -> Fraction:
-    """A sample rate rounded down to a multiple of 2^-53: one at which a generator can draw.
+    """Return a sample rate rounded down to a multiple of 2^-53: one at which a generator can draw.
 
     Raises:
         InvalidValue: It is not in (0, 1], or below 2^-53.
@@ -115,7 +115,7 @@ def cut(order: Rows, batches: int, taken: int, rest: int = 0) -> Rows:
 
 
 def in_batch(places: Rows, batch: int) -> Rows:
-    """The records of one batch, in order, by the batches to which all of them were dealt."""
+    """Return the records of one batch, in order, by the batches to which all of them were dealt."""
     there = places == batch
     return np.flatnonzero(there.any(axis=1) if there.ndim == 2 else there)
 

@@ -177,7 +177,7 @@ Encoder = Toeplitz | LowerTriangular | BinaryTree
 
 
 def is_encoder(value: object) -> TypeGuard[Encoder]:
-    """Whether it is one of the matrices of this file."""
+    """Return whether it is one of the matrices of this file."""
     return isinstance(value, Toeplitz | LowerTriangular | BinaryTree)
 
 
@@ -208,7 +208,7 @@ def _read_matrix(value: object, name: str) -> Encoder:
 
 
 def encoder_of(given: Mapping[str, Any]) -> Encoder:
-    """The matrix of an object whose numbers have been read, of a known kind."""
+    """Return the matrix of an object whose numbers have been read, of a known kind."""
     match given["kind"]:
         case "toeplitz":
             return Toeplitz(given["coefficients"], given["steps"])

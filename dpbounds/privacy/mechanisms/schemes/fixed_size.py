@@ -58,7 +58,7 @@ class _FixedSize(Sampling):
             raise InvalidValue("records", records, f"at least dataset_size, {self.dataset_size}")
 
     def divisor(self, records: int) -> Fraction:
-        """The size of a batch, b."""
+        """Return the size of a batch, b."""
         return Fraction(self.batch_size)
 
     def as_poisson(self) -> tuple[PoissonSampled, int] | None:
@@ -78,7 +78,7 @@ class _FixedSize(Sampling):
         return left
 
     def records_read(self, records: int) -> Fraction | None:
-        """The size of a batch, b."""
+        """Return the size of a batch, b."""
         return self.divisor(records)
 
     @property
@@ -168,7 +168,7 @@ class SampledWithoutReplacement(_FixedSize):
         return pairs.mixed(pairs.Direction.of(order), chances, base.squared_shift)
 
     def at_last_removal(self, k: int) -> Mechanism:
-        """A batch of as many, from fewer records."""
+        """Return a batch of as many, from fewer records."""
         return SampledWithoutReplacement(self.mechanism, self.batch_size, self._left(k, self.batch_size) + 1)
 
     def draw(self, records: int, source: Source) -> Iterator[Rows]:
@@ -177,7 +177,7 @@ class SampledWithoutReplacement(_FixedSize):
         yield source.subset(self.batch_size, records)
 
     def drawn_in_words(self, write: Writer) -> str:
-        """The batches."""
+        """Return the batches."""
         return f"{records_in_words(self.batch_size, self.dataset_size)} drawn without replacement"
 
     def draws(self, relation: Relation) -> str:
@@ -267,7 +267,7 @@ class SampledWithReplacement(_FixedSize):
         yield source.numbers(records, self.batch_size)
 
     def drawn_in_words(self, write: Writer) -> str:
-        """The batches."""
+        """Return the batches."""
         return f"{records_in_words(self.batch_size, self.dataset_size)} drawn with replacement"
 
     def draws(self, relation: Relation) -> str:
@@ -307,7 +307,7 @@ def zeroed(inner: Mechanism, draws: pairs.Draws, size: int, order: Order) -> pai
 
 
 def _of_whole_vectors(base: pairs.Pair) -> pairs.Pair:
-    """Coordinates that move by one, as what holds for any whole vectors, several records of which add up."""
+    """Coordinates that move by one, as bounds for any integer vectors, several records of them adding up."""
     match base:
         case pairs.Combined(product=((pairs.ShiftedDiscreteGaussians(distance=1, scalar=False) as one, moved),)):
             return pairs.RenyiProfile((), moved / (2 * one.variance))

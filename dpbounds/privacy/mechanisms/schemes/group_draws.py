@@ -11,7 +11,7 @@ _MOST = 64  # summed over: the distribution of the loss takes seconds then
 
 
 def binomial_chances(group: int, rate: Fraction) -> tuple[Fraction, ...]:
-    """The probabilities of 0, 1, ... of a group, each in the sample on its own.
+    """Return the probabilities of 0, 1, ... of a group, each in the sample on its own.
 
     Raises:
         UnsupportedMechanism: The group is too large to be summed over.
@@ -22,7 +22,7 @@ def binomial_chances(group: int, rate: Fraction) -> tuple[Fraction, ...]:
 
 
 def hypergeometric_chances(records: int, group: int, batch: int) -> tuple[Fraction, ...]:
-    """The probabilities of 0, 1, ... of a group in a batch that is drawn without replacement.
+    """Return the probabilities of 0, 1, ... of a group in a batch that is drawn without replacement.
 
     Raises:
         UnsupportedMechanism: The group and the batch are too large to be summed over.

@@ -156,11 +156,11 @@ class LastIterate(Mechanism):
         )
 
     def in_words(self, write: Writer) -> str:
-        """The noise of one step."""
+        """Return the noise of one step."""
         return self.mechanism.in_words(write)
 
     def drawn_in_words(self, write: Writer) -> str:
-        """The epochs, the batches, and the steps."""
+        """Return the epochs, the batches, and the steps."""
         rounds = "one epoch" if self.epochs == 1 else f"{self.epochs} epochs"
         parts = "the full batch" if self.batches == 1 else f"{self.batches} batches {_ORDERS[self.order][0]}"
         beside = "" if not self.checkpoints else f" (published after {', '.join(map(str, self.checkpoints))}, too)"

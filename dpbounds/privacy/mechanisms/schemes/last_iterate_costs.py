@@ -46,7 +46,7 @@ _Floats = npt.NDArray[Any]
 
 
 def window_cost(stretch: Fraction, steps: int) -> Fraction:
-    """An upper bound on w(g) for g = ``steps`` and c = ``stretch``, to about 40 digits; 1 where g = 1."""
+    """Return an upper bound on w(g) for g = ``steps`` and c = ``stretch``, to about 40 digits; 1 where g = 1."""
     return Fraction(1, steps) if stretch == 1 or steps == 1 else _rounded(lambda: _window(stretch, steps), "up")
 
 
@@ -122,7 +122,7 @@ def _scheduled_costs(run: LastIterate) -> _Floats:
 def _runs(
     costs: Callable[[int], float], first: int, last: int, *, width: float = 0.0, relative: float = 0.0
 ) -> Iterator[tuple[int, int]]:
-    """The numbers from ``first`` to ``last`` in runs along which falling costs fall by little: which is free."""
+    """Yield the numbers from ``first`` to ``last`` in runs along which falling costs fall by little: which is free."""
     while first <= last:
         low, high, allowed = first, last, max(width, relative * costs(first))
         while low < high:
@@ -136,7 +136,7 @@ def _runs(
 
 
 def attained_cost(run: LastIterate) -> Fraction:
-    """A cost that a run attains, or approaches as batches grow (``last_iterate.md``, section 5)."""
+    """Return a cost that a run attains, or approaches as batches grow (``last_iterate.md``, section 5)."""
     m, h = run.batches, run.smoothness_step
     if isinstance(h, tuple):
         return _straight_cost(run)
@@ -261,7 +261,7 @@ class _Masses:
     roundings: int
 
     def plus(self, other: _Masses, scale: int) -> _Masses:
-        """The sum of independent costs."""
+        """Return the sum of independent costs."""
         costs = np.add.outer(self.costs, other.costs).ravel() * (1 + _MARGIN)
         masses = np.multiply.outer(self.masses, other.masses).ravel()
         places = np.unique(_between(costs.min(), costs.max(), _ATOMS))
@@ -289,7 +289,7 @@ def _between(low: float, high: float, count: int) -> _Floats:
 
 
 def _gathered(costs: _Floats, masses: _Floats, places: _Floats, scale: int, roundings: int) -> _Masses:
-    """Each mass divided between the places on either side of it, so that what is spent does not fall."""
+    """Return each mass divided between the two neighbouring places, so that the loss does not decrease."""
     right = np.searchsorted(places, costs, side="left").clip(1, max(1, len(places) - 1))
     if len(places) == 1:
         return _Masses(places, masses.sum(keepdims=True), roundings + len(masses))
@@ -305,7 +305,7 @@ def _gathered(costs: _Floats, masses: _Floats, places: _Floats, scale: int, roun
 
 @dataclass(frozen=True, slots=True)
 class _Lattice:
-    """Costs 0, Δ, 2Δ, ...: where between two of them a cost is put, so that what is spent does not fall.
+    """Costs 0, Δ, 2Δ, ...: a cost between two of them is placed so that the loss does not decrease.
 
     Attributes:
         spacing: Δ, a power of two.
@@ -318,7 +318,7 @@ class _Lattice:
     falling: float
 
     def placed(self, cost: float) -> tuple[int, float]:
-        """The cost in whole cells, and the rest."""
+        """Return the cost in whole cells, and the rest."""
         whole = math.floor(cost / self.spacing)
         return whole, cost / self.spacing - whole
 
@@ -341,7 +341,7 @@ def _at_most_one(odds: _Floats) -> _Floats:
 
 @lru_cache(maxsize=64)
 def _fresh_masses(steps: Schedule, batches: int, epochs: int, scale: int) -> _Masses:
-    """The distribution of a cost with fresh permutations in every epoch, from above."""
+    """Return the distribution of a cost with fresh permutations in every epoch, from above."""
     windows: Uniform | Scheduled
     if isinstance(steps, tuple):
         windows, costs = Scheduled(steps, batches), Uniform(1 + sum(steps, Fraction(0)) / len(steps), batches)
@@ -358,7 +358,7 @@ def _fresh_masses(steps: Schedule, batches: int, epochs: int, scale: int) -> _Ma
 
 
 def _along(windows: Uniform | Scheduled, blocks: Sequence[Block], epochs: int, lattice: _Lattice) -> _Floats:
-    """Masses of the sum of the epochs' costs; the last entry gathers what lies beyond the lattice."""
+    """Masses of the sum of the epochs' costs; the last entry collects the mass beyond the lattice."""
     share = np.array([last - first + 1 for first, last in blocks]) / blocks[-1][1]
     state = np.zeros((len(blocks), lattice.cells + 1))
     state[:, 0] = share
@@ -482,7 +482,7 @@ def _lattice_for(costs: Uniform, batches: int, epochs: int, scale: int) -> _Latt
 
 
 def _falling(width: Fraction) -> float:
-    """A lower bound on e^(-width/8)."""
+    """Return a lower bound on e^(-width/8)."""
     return to_float(_rounded(lambda: (-ball(width) / 8).exp(), "down"), "down")
 
 
@@ -492,7 +492,7 @@ def _sharing(cost: float, lattice: _Lattice) -> tuple[int, _Floats]:
 
 
 def _move(masses: _Floats, into: _Floats, whole: int, shares: _Floats) -> None:
-    """Add masses, moved by whole cells and divided between neighbours; the last entry gathers what lies beyond."""
+    """Add masses, moved by whole cells and divided between neighbours; the last entry collects the mass beyond."""
     cells = len(masses) - 1
     kept = max(0, cells - whole - 1)
     upper = masses[:kept] * shares[:kept]

@@ -162,7 +162,7 @@ class MatrixMechanism(InTurn):
         return self.separation or 1
 
     def answers(self, count: int) -> int:
-        """The rows of the matrix."""
+        """Return the rows of the matrix."""
         return count * self.matrix.steps
 
     @property
@@ -207,11 +207,11 @@ class MatrixMechanism(InTurn):
         return Loss((self.with_noise(1),), 1 / self.noise_multiplier)
 
     def in_words(self, write: Writer) -> str:
-        """The noise of one row."""
+        """Return the noise of one row."""
         return self.noise.in_words(write)
 
     def drawn_in_words(self, write: Writer) -> str:
-        """The matrix, and in which steps a record takes part."""
+        """Return the matrix, and in which steps a record takes part."""
         how = "drawn independently" if self.groups == "independent" else f"by {self.groups}"
         return f"{self.matrix.steps} steps with {self._noise_in_words()}, {self._steps_in_words(write)} ({how})"
 

@@ -148,7 +148,7 @@ class PoissonSampled(Sampling):
         return (Assumption(LOADER, drawn),)
 
     def drawn_in_words(self, write: Writer) -> str:
-        """The samples."""
+        """Return the samples."""
         return self.filled("Poisson samples at rate {sample_rate}", write)
 
     def draws(self, relation: Relation) -> str:
@@ -160,11 +160,11 @@ class PoissonSampled(Sampling):
         yield source.coins(records, self.sample_rate)
 
     def divisor(self, records: int) -> Fraction:
-        """The expected size of a sample, q n."""
+        """Return the expected size of a sample, q n."""
         return self.sample_rate * records
 
     def records_read(self, records: int) -> Fraction | None:
-        """The expected size of a sample, q n."""
+        """Return the expected size of a sample, q n."""
         return self.divisor(records)
 
 

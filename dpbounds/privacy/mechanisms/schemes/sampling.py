@@ -31,12 +31,12 @@ def demand_mechanism(value: object) -> None:
 
 
 def records_in_words(batch_size: int, dataset_size: int) -> str:
-    """The sizes of a batch and of the dataset, in words."""
+    """Return the sizes of a batch and of the dataset, in words."""
     return f"{'one record' if batch_size == 1 else f'{batch_size} records'} of {dataset_size}"
 
 
 def epochs_in_words(count: int) -> str:
-    """A number of epochs, in words."""
+    """Return a number of epochs, in words."""
     return "an epoch" if count == 1 else f"{count} epochs"
 
 
@@ -69,7 +69,7 @@ class Sampling(Mechanism):
 
     @classmethod
     def at_rate(cls, mechanism: Mechanism, sample_rate: Fraction) -> Sampling:
-        """The scheme where a sample rate is its only parameter.
+        """Return the scheme where a sample rate is its only parameter.
 
         Raises:
             InvalidValue: It has others.
@@ -99,13 +99,13 @@ class Sampling(Mechanism):
         return None
 
     def loss(self) -> Loss:
-        """The loss of the mechanism inside; losses in secret batches do not add up."""
+        """Return the loss of the mechanism inside; losses in secret batches do not add up."""
         found = self.mechanism.loss()
         drawn = (getattr(self, name) for name in parameters_of(self))
         return Loss((type(self), *drawn, *found.family), found.value, name=found.name)
 
     def in_words(self, write: Writer) -> str:
-        """The mechanism inside."""
+        """Return the mechanism inside."""
         return self.mechanism.in_words(write)
 
     def draw(self, records: int, source: Source) -> Iterator[Rows]:

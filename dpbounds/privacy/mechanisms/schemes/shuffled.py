@@ -134,11 +134,11 @@ class Shuffled(Dealing):
         return cut(source.order(records), self.batches, self.batches * size, rest)
 
     def draw(self, records: int, source: Source) -> Iterator[Rows]:
-        """The batches of an epoch, the smaller one last."""
+        """Return the batches of an epoch, the smaller one last."""
         from dpbounds.privacy.mechanisms.schemes.drawing import in_turn
 
         return in_turn(self.deal(records, source), self.batches + (self.rest > 0))
 
     def divisor(self, records: int) -> Fraction:
-        """The size of a batch, ⌊n/m⌋ for m batches."""
+        """Return the size of a batch, ⌊n/m⌋ for m batches."""
         return Fraction(records // self.batches)

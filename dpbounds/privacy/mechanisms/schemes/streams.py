@@ -53,7 +53,7 @@ class Reach:
 
 
 def stream_steps(mechanism: MatrixMechanism, order: Order) -> Steps:
-    """The pairs that dominate a matrix mechanism, and those that are attained.
+    """Return the pairs that dominate a matrix mechanism, and those that are attained.
 
     Raises:
         UnsupportedMechanism: No pair is proven for this participation, these groups and this order.
@@ -126,7 +126,7 @@ Norms = tuple[tuple[Fraction, int], ...]  # squared norms of the columns of one 
 
 @lru_cache(maxsize=32)
 def _blocks(matrix: Toeplitz | LowerTriangular, separation: int) -> tuple[Norms, ...]:
-    """The columns of the groups that no other group exceeds, column by column."""
+    """Return the columns of the groups that no other group exceeds, column by column."""
     norms = _squared_norms(matrix)
     if isinstance(matrix, Toeplitz):  # they fall from column to column: the first group has the longest, and most
         return (_counted(norms[::separation]),)
@@ -210,7 +210,7 @@ def _integers(values: Sequence[Fraction]) -> tuple[list[int], int]:
 
 
 def _first_pattern(matrix: Toeplitz, apart: int, most: int) -> Fraction:
-    """The squared norm of columns 0, b, 2b, ... summed, by one recurrence along the rows."""
+    """Return the squared norm of columns 0, b, 2b, ... summed, by one recurrence along the rows."""
     numerators, common = _integers(matrix.coefficients)
     summed: list[int] = []
     for row in range(matrix.steps):
@@ -263,7 +263,7 @@ def _columns(rows: _Rows) -> list[tuple[int, ...]]:
 
 
 def _of_pattern(rows: _Rows, pattern: Sequence[int]) -> tuple[int, int, tuple[int, ...]]:
-    """Σ |CᵀC| over a pattern, and what some choice of signs attains, both times the squared denominator."""
+    """Σ |CᵀC| over a pattern, and a value attained by some choice of signs, both times the squared denominator."""
     taken = [[row[step] for step in pattern if step < len(row)] for row in rows]
     together = sum(sum(row) ** 2 for row in taken)
     if all(value >= 0 for row in taken for value in row):
@@ -360,7 +360,7 @@ def _tree(steps: int, apart: int, most: int, free: bool) -> Reach:
 
 
 def _nodes(pattern: Sequence[int], steps: int) -> int:
-    """The sum, over complete blocks, of the squared number of participations in them."""
+    """Return the sum, over complete blocks, of the squared number of participations in them."""
     total = 0
     for level in range(steps.bit_length()):
         complete = steps // 2**level

@@ -102,7 +102,7 @@ class TruncatedPoisson(Sampling):
         return (Assumption(LOADER, drawn),)
 
     def drawn_in_words(self, write: Writer) -> str:
-        """The samples, and where they are cut."""
+        """Return the samples, and where they are cut."""
         cut = "Poisson samples at rate {sample_rate}, cut to at most {max_batch_size} of {dataset_size} records"
         return self.filled(cut, write)
 
@@ -120,11 +120,11 @@ class TruncatedPoisson(Sampling):
         yield drawn if len(drawn) <= most else drawn[source.subset(most, len(drawn))]
 
     def divisor(self, records: int) -> Fraction:
-        """The expected size of a sample, q n."""
+        """Return the expected size of a sample, q n."""
         return self.sample_rate * records
 
     def records_read(self, records: int) -> Fraction | None:
-        """The expected size of a sample, q n, or that to which it is cut, where that is smaller."""
+        """Return the expected size of a sample, q n, or that to which it is cut, where that is smaller."""
         return min(self.divisor(records), Fraction(self.max_batch_size))
 
     @property
@@ -224,7 +224,7 @@ def _cut(
 def _tagged_cut(
     inner: Mechanism, rate: Fraction, order: Order, cut: pairs.truncation.Cut, moved: Fraction
 ) -> pairs.Tagged:
-    """The pair for a range of sizes; ``moved`` of the mass is compared with batches that just are not cut.
+    """Return the pair for a range of sizes; ``moved`` of the mass is compared with batches that just are not cut.
 
     Any ``moved`` from 0 to below ``cut.surely`` will do (``truncated.md``, section 3).
     """

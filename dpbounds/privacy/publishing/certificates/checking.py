@@ -92,7 +92,7 @@ def check_certificate(certificate: str | Path | Mapping[str, object]) -> CheckRe
 
 
 def releases_digest(certificate: str | Path | Mapping[str, object]) -> str:
-    """The digest of the releases that a certificate is about (of a calibration: with the value that suffices).
+    """Return the digest of the releases that a certificate is about (of a calibration: with the value that suffices).
 
     It is computed from the releases, not read off. Errors as :func:`check_certificate`.
     """
@@ -117,7 +117,7 @@ def _as_data(claim: Claim) -> dict[str, object]:
 
 
 def _same(one: _Counts, other: _Counts) -> bool:
-    """Whether two derivations agree: the costs of last iterates are rounded up, each in its own way."""
+    """Return whether two derivations agree: the costs of last iterates are rounded up, each in its own way."""
     return one[1] == other[1] and abs(one[0] - other[0]) <= one[0] * _ROUNDED
 
 

@@ -43,7 +43,7 @@ class Claim:
 
 
 def claim_of(entry: Any) -> Claim:
-    """An account of a document that is well formed; ``UnsupportedMechanism`` where it has no proven pair."""
+    """Return an account of a document that is well formed; ``UnsupportedMechanism`` where it has no proven pair."""
     field = standalone_checker.field
     claim = standalone_checker.read_claim(entry)
     releases = map(standalone_checker.read_release, field(entry, "mechanism", list))
@@ -56,7 +56,7 @@ def claim_of(entry: Any) -> Claim:
 
 
 def read_document(certificate: str | Path | Mapping[str, object]) -> dict[str, Any]:
-    """The certificate as plain data; ``CertificateError`` where it is not a JSON object."""
+    """Return the certificate as plain data; ``CertificateError`` where it is not a JSON object."""
     if isinstance(certificate, Mapping):
         return dict(certificate)
     try:
@@ -81,5 +81,5 @@ def calibration_faults(document: Mapping[str, object]) -> list[str]:
 
 
 def all_attained(releases: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the checker can show lower bounds; else 0 is claimed, as the attack behind one is not written."""
+    """Return whether the checker can show lower bounds; else 0 is claimed, as the attack behind one is not written."""
     return all(standalone_checker.is_attained(standalone_checker.read_release(each)) for each in releases)

@@ -17,7 +17,7 @@ _SECOND_TOLERANCE = 1e-3  # relative, of a lattice run that is compared with a c
 
 
 def order_of(product: Product) -> str:
-    """The order of the neighbours whose pair it is, as certificates name it."""
+    """Return the order of the neighbours whose pair it is, as certificates name it."""
     return next((str(pair.direction) for pair, _ in product if isinstance(pair, SampledGaussians)), "both orders")
 
 
@@ -63,7 +63,7 @@ def by_other_route(claim: Claim, products: tuple[Product, ...]) -> tuple[bool, b
 
 
 def _second_proof(claim: Claim, product: Product, recorded: str) -> tuple[Proof | None, str]:
-    """An enclosure by another route than the one recorded; with a lattice, also by a finer one."""
+    """Return an enclosure by another route than the one recorded; with a lattice, also by a finer one."""
     asks_epsilon, others = claim.given == "delta", ("lattice",) if recorded == "contour" else ("contour", "lattice")
     reasons = []
     for route in others:

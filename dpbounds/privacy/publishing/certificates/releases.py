@@ -76,12 +76,12 @@ def release_of(mechanism: Mechanism, count: int, relation: Relation, group_size:
 
 
 def _inner(part: Mechanism) -> Mechanism:
-    """The noise of a release on samples; else the release itself."""
+    """Return the noise of a release on samples; else the release itself."""
     return part.mechanism if isinstance(part, Sampling) else part
 
 
 def _kind(part: Mechanism) -> str:
-    """The kind of a release in certificates: its sampling scheme, unless the checker has its noise as a kind."""
+    """Return the kind of a release in certificates: its sampling scheme, unless the checker has its noise as a kind."""
     inner = _inner(part)
     kind = FULL_BATCH if part is inner and not part.whole else part.name
     scheme = standalone_checker.SCHEMES.get(kind)
@@ -93,12 +93,12 @@ def _noise(mechanism: Mechanism) -> dict[str, Any]:
 
 
 def _numbers(mechanism: Mechanism) -> dict[str, object]:
-    """The parameters of one record, those that are not given as null."""
+    """Return the parameters of one record, those that are not given as null."""
     return {**dict.fromkeys(parameters_of(mechanism)), **written(mechanism, exact_text)}
 
 
 def mechanism_of(release: Mapping[str, Any]) -> Mechanism:
-    """The mechanism of a release, whose numbers have been read."""
+    """Return the mechanism of a release, whose numbers have been read."""
     kind = release["kind"]
     if "mechanism" in release:
         noise = release["mechanism"]

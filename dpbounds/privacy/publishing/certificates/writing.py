@@ -78,7 +78,7 @@ def _spent(found: Calibration) -> Account:
 
 
 def _shows_what_fails(mechanism: Mechanism, relation: Relation) -> bool:
-    """Whether the checker can show that another value fails; errors as for :func:`certificate`."""
+    """Return whether the checker can show that another value fails; errors as for :func:`certificate`."""
     releases = [release_of(*part, relation) for part in parts_of(mechanism)]
     return _version_of(releases) < 5 and all_attained(releases)
 
@@ -178,7 +178,7 @@ def _account(subject: Account, role: str, budget: Fraction | None = None) -> dic
 
 
 def _label(method: str) -> str:
-    """The ways in which a number was enclosed, as many as a certificate has room for."""
+    """Return the ways in which a number was enclosed, as many as a certificate has room for."""
     ways = method.split(" and ")
     labels = (method, *(" and ".join([*ways[:kept], "more"]) for kept in range(len(ways) - 1, 0, -1)))
     return next(
@@ -224,12 +224,12 @@ def _drawn_account(
 
 
 def _version_of(releases: Sequence[Mapping[str, Any]]) -> int:
-    """The lowest version that has these kinds, so that older checkers can read it."""
+    """Return the lowest version that has these kinds, so that older checkers can read it."""
     return max(3, *(standalone_checker.version_of(standalone_checker.read_release(each)) for each in releases))
 
 
 def _data(value: object) -> object:
-    """A parameter of a proof as JSON holds it."""
+    """Return a parameter of a proof as JSON holds it."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):

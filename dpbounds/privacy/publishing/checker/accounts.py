@@ -17,7 +17,7 @@ from dpbounds.privacy.publishing.checker.work import effort
 
 
 def check_account(account: object) -> tuple[int, str, list[str], dict[str, Any]]:
-    """Check one claim: the status, what came of it, and how, line by line; and the claim."""
+    """Check one claim; returns the status, the result, its derivation line by line, and the claim."""
     claim = read_claim(account)
     effort.done = 0.0
     relation, given, target, lower, upper = (claim[name] for name in FIELDS["claim"])

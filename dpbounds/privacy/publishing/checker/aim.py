@@ -33,6 +33,6 @@ class Aim:
             raise Malformed(f"a grid of {few} points, {self.finer} steps finer")
 
     def choice(self, name: str) -> Any:
-        """The next choice that the hints hold under this name; None where there is none."""
+        """Return the next choice that the hints hold under this name; None where there is none."""
         waiting = self.waiting.get(name)
         return waiting.pop(0) if waiting else None

@@ -70,6 +70,6 @@ _WITH_ORDERS = tuple(
 
 
 def assumptions_of(version: int) -> tuple[str, ...]:
-    """The sentences that a certificate of this version holds."""
+    """Return the sentences that a certificate of this version holds."""
     first = _UNTIL_VERSION_2 if version < 3 else ASSUMPTIONS if version < 5 else _SINCE_VERSION_5
     return first if version < 4 else first + (_SINCE_VERSION_4 if version < 5 else _WITH_ORDERS)

@@ -25,12 +25,12 @@ def repeated(one: Any, times: int, both: Callable[[Any, Any], Any]) -> Any:
 
 
 def number(value: Fraction) -> arb:
-    """The ball around a rational number."""
+    """Return the ball around a rational number."""
     return arb(fmpq(value.numerator, value.denominator))
 
 
 def rounded_up(mass: arb, bits: int) -> int:
-    """A mass in units of 2^-bits, at least 0."""
+    """Return a mass in units of 2^-bits, at least 0."""
     whole = (mass * arb(2) ** bits).upper().ceil().unique_fmpz()
     if whole is None:
         raise NotCovered("a lattice whose masses could not be enclosed")
@@ -38,7 +38,7 @@ def rounded_up(mass: arb, bits: int) -> int:
 
 
 def only_whole(ball: arb, what: str) -> int:
-    """The whole number that a ball holds."""
+    """Return the whole number that a ball holds."""
     found = ball.unique_fmpz()
     if found is None:
         raise Unproven(f"{what} is enclosed")
@@ -60,10 +60,10 @@ def chance_of_at_least(trials: int, chance: arb, hits: int) -> arb:
 
 
 def log(value: Fraction) -> float:
-    """The logarithm of a positive rational number, roughly."""
+    """Return the logarithm of a positive rational number, roughly."""
     return math.log(value.numerator) - math.log(value.denominator)
 
 
 def shown(value: Fraction, rounding: str = ROUND_CEILING) -> str:
-    """A number for a line of the report, rounded to 15 digits."""
+    """Return a number for a line of the report, rounded to 15 digits."""
     return f"{Context(15, rounding).divide(Decimal(value.numerator), Decimal(value.denominator)):.15g}"

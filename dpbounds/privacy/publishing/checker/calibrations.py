@@ -12,14 +12,14 @@ from dpbounds.privacy.publishing.checker.verdicts import Malformed
 
 
 def flat(release: object) -> dict[str, Any]:
-    """A release with the fields of its noise beside its own."""
+    """Return a release with the fields of its noise beside its own."""
     read = read_release(release)
     noise = read.pop("mechanism", {"kind": None})
     return {**read, **noise, "noise": noise["kind"], "kind": read["kind"]}
 
 
 def substituted(before: list[Any], after: list[Any], names: tuple[str, ...], value: Fraction, other: Fraction) -> bool:
-    """Whether the second mechanism is the first with ``other`` in place of ``value`` in these fields."""
+    """Return whether the second mechanism is the first with ``other`` in place of ``value`` in these fields."""
     found = False
     for one, two in zip(map(flat, before), map(flat, after), strict=False):
         if set(one) != set(two) or one["kind"] != two["kind"]:

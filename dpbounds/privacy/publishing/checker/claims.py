@@ -12,7 +12,7 @@ from dpbounds.privacy.publishing.checker.verdicts import Malformed
 
 
 def read_claim(account: object) -> dict[str, Any]:
-    """The claim "ε(δ) (or δ(ε)) of this mechanism lies in [lower, upper]" with exact numbers."""
+    """Return the claim "ε(δ) (or δ(ε)) of this mechanism lies in [lower, upper]" with exact numbers."""
     claim = field(account, "claim", dict)
     given, relation = field(claim, "given", str), field(claim, "relation", str)
     target, lower, upper = (rational(claim.get(name), 0) for name in ("target", "lower", "upper"))

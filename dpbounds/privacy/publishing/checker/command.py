@@ -44,7 +44,7 @@ from dpbounds.privacy.publishing.checker.verdicts import (
 
 
 def well_formed(document: Any) -> int:
-    """Refuse whatever is not of the format, field by field; returns the version."""
+    """Refuse anything outside the format, field by field; returns the version."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise Malformed(f"the field 'format' must be {FORMAT!r}")
     version = document.get("version")
@@ -84,7 +84,7 @@ def well_formed(document: Any) -> int:
 
 
 def check(document: object) -> tuple[int, list[str]]:
-    """Check a certificate; returns an exit status, and what to say line by line: the verdict first."""
+    """Check a certificate; returns an exit status and the lines of the report, the verdict first."""
     try:
         version = well_formed(document)
         accounts, calibration = field(document, "accounts", list), field(document, "calibration", (dict, type(None)))

@@ -23,12 +23,12 @@ FIELDS = {
 
 
 def has_fields(record: object, kind: str, *more: str) -> dict[str, Any]:
-    """An object of the document with the fields of its kind, and no others."""
+    """Return an object of the document with the fields of its kind, and no others."""
     return demand_fields(record, kind, (*FIELDS[kind], *more))
 
 
 def demand_fields(record: object, kind: str, names: Iterable[str]) -> dict[str, Any]:
-    """An object with these fields, and no others."""
+    """Return an object with these fields, and no others."""
     needed = {*names}
     if not isinstance(record, dict):
         raise Malformed(f"{quoted(record)} is no {kind}, which is an object")

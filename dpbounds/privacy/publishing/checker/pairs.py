@@ -1,4 +1,4 @@
-"""The pairs of releases up to version 4, and what is decided of each order."""
+"""The pairs of releases up to version 4, and the verdict on each order."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Profile:
 
 
 def mirrored(straight: Callable[[arb], arb], other: Callable[[arb], arb] | None = None, **more: Any) -> Profile:
-    """A profile for α >= 1, and below the reversal of that of the other order (None: the same)."""
+    """Return a profile for α >= 1, and below the reversal of that of the other order (None: the same)."""
     back = straight if other is None else other
 
     def below(alpha: arb) -> arb:
@@ -66,7 +66,7 @@ def gaussian_profile(squared_shift: Fraction) -> Profile:
 
 
 def concentrated_profile(rho: Fraction) -> Profile:
-    """(29) Whatever has Rényi divergences of at most λρ of every order λ, either way."""
+    """(29) Any release with Rényi divergences of at most λρ of every order λ, either way."""
     if not LEAST_RATE < rho < 1 / LEAST_RATE:
         raise OutOfReach("noise beyond what doubles hold")
 

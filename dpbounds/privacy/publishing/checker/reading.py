@@ -80,7 +80,7 @@ def label(record: Any, name: str) -> None:
 
 
 def rational(text: object, least: int | None = None) -> Fraction:
-    """An exact number, written p, p/q or p/q*2**a*5**b; refused below ``least``."""
+    """Return an exact number, written p, p/q or p/q*2**a*5**b; refused below ``least``."""
     match = NUMBER.fullmatch(text) if isinstance(text, str) else None
     if match is None or (match[2] is not None and int(match[2]) == 0):
         raise Malformed(f"{quoted(text)} is not an exact number such as 1/3 or 7*2**-60")
@@ -96,7 +96,7 @@ def rational(text: object, least: int | None = None) -> Fraction:
 
 
 def field(record: object, name: str, kind: type | tuple[type, ...]) -> Any:
-    """The value of a field that must be there, of that type."""
+    """Return the value of a field that must be there, of that type."""
     if not isinstance(record, dict) or name not in record:
         raise Malformed(f"the field {name!r} is missing")
     if not isinstance(record[name], kind) or isinstance(record[name], bool):
@@ -105,7 +105,7 @@ def field(record: object, name: str, kind: type | tuple[type, ...]) -> Any:
 
 
 def positive(record: object, name: str) -> Fraction | None:
-    """A positive exact number, or None where the field is null."""
+    """Return a positive exact number, or None where the field is null."""
     text = field(record, name, (str, type(None)))
     value = None if text is None else rational(text)
     if value is not None and value <= 0:
@@ -114,12 +114,12 @@ def positive(record: object, name: str) -> Fraction | None:
 
 
 def nonnegative(record: object, name: str) -> Fraction:
-    """An exact number, at least 0."""
+    """Return an exact number, at least 0."""
     return rational(field(record, name, str), 0)
 
 
 def finite(record: object, name: str) -> float:
-    """A hint: a number of moderate size."""
+    """Return a hint: a number of moderate size."""
     value = field(record, name, (int, float))
     if not abs(value) < 1e9:
         raise Malformed(f"the field {name!r} is {value}")

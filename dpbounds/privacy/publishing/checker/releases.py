@@ -16,7 +16,7 @@ from dpbounds.privacy.publishing.checker.verdicts import Malformed
 
 
 def read_release(release: object, version: int = VERSION) -> dict[str, Any]:
-    """A release with its numbers read: fields of its kind, and no others."""
+    """Return a release with its numbers read: fields of its kind, and no others."""
     kind = field(release, "kind", str)
     if kind not in SCHEMES or SCHEMES[kind].version > version:
         raise Malformed(f"a release of kind {quoted(kind)}, which version {version} does not have")
@@ -29,12 +29,12 @@ def read_release(release: object, version: int = VERSION) -> dict[str, Any]:
 
 
 def is_drawn(release: dict[str, Any]) -> bool:
-    """Whether it takes the profiles of version 5."""
+    """Return whether it takes the profiles of version 5."""
     return SCHEMES[release["kind"]].is_drawn(release)
 
 
 def version_of(release: dict[str, Any]) -> int:
-    """The first version that has such a release."""
+    """Return the first version that has such a release."""
     if not is_drawn(release):
         return SCHEMES[release["kind"]].version
     return max(5, NOISES[release["mechanism"]["kind"]].version) if "mechanism" in release else 5

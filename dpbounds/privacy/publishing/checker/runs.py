@@ -26,7 +26,7 @@ from dpbounds.privacy.publishing.checker.verdicts import Malformed, NotCovered, 
 
 
 def steps_of(releases: list[dict[str, Any]], order: str, relation: str, aim: Aim, group: int = 1) -> tuple[Steps, arb]:
-    """The profiles of a run, with multiplicities, and what is to be added for its clones, in total variation."""
+    """Return the profiles of a run, with multiplicities, and the total variation to be added for its clones."""
     total = Spent()
     for release in releases:
         if group > 1:
@@ -38,7 +38,7 @@ def steps_of(releases: list[dict[str, Any]], order: str, relation: str, aim: Aim
 
 
 def of_group(release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
-    """(31) Return what ``group`` records spend at once."""
+    """(31) Return the profile of ``group`` records at once."""
     return SCHEMES[release["kind"]].of_group(release, order, relation, group)
 
 
@@ -94,7 +94,7 @@ def curve_of(
 
 
 def demand_places(releases: list[dict[str, Any]], relation: str) -> None:
-    """Refuse what goes by position where positions shift, whatever the hints say."""
+    """Refuse schemes that depend on positions where positions shift, for any hints."""
     if any(SCHEMES[each["kind"]].by_position for each in releases):
         demand_positions(relation)
 

@@ -41,7 +41,7 @@ class Spent:
         self.variation += count * other.variation
 
     def profiles(self) -> Steps:
-        """All of it as profiles."""
+        """Return all of it as profiles."""
         if self.rho and not self.steps:  # divergences add up
             return [(concentrated_profile(self.rho + self.shift / 2), 1)]
         shift = [(gaussian_profile(self.shift), 1)] if self.shift else []

@@ -14,7 +14,7 @@ class Effort:
     done = 0.0
 
     def spend(self, evaluations: float, kept: int = 0) -> None:
-        """Count work and stored balls before they are spent: raises an error at what would take hours or gigabytes."""
+        """Count work and stored balls in advance; raises an error at amounts that would take hours or gigabytes."""
         self.done += evaluations * (1 + (ctx.prec / 256) ** 2) / 2
         if self.done > MOST_WORK or kept > MOST_BALLS:
             raise NotCovered(TOO_MUCH)

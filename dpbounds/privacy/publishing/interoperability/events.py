@@ -145,7 +145,7 @@ def as_our_relation(relation: str | Relation | NeighboringRelation) -> Relation:
 
 
 def as_their_relation(relation: Relation) -> NeighboringRelation:
-    """The relation as dp-accounting has it."""
+    """Return the relation as dp-accounting has it."""
     from dp_accounting import NeighboringRelation
 
     return next(NeighboringRelation[name] for name, ours in _RELATIONS.items() if ours is relation)
@@ -193,7 +193,7 @@ _NOISES: dict[str, type[mechanisms.Gaussian | mechanisms.Laplace]] = {
 
 
 class _Reader:
-    """One pass over an event tree; None stands for what releases nothing."""
+    """One pass over an event tree; None stands for an event without a release."""
 
     def __init__(self, library: ModuleType, relation: Relation | None) -> None:
         self.library = library
@@ -370,7 +370,7 @@ def _discrete_gaussian(event: DpEvent) -> Mechanism | Unprotected | None:
 
 
 def _mixture(event: DpEvent) -> Mechanism | Unprotected | None:
-    """The mixture; what the doubles' sum lacks to 1 goes to the largest norm, a surplus is taken from the smallest."""
+    """The mixture; if the doubles' sum is not 1, the largest norm gets the rest, or the smallest loses the surplus."""
     norms, chances = (
         listed(event.sensitivities, "sensitivities", "numbers"),
         listed(event.sampling_probs, "sampling_probs", "numbers"),
@@ -500,7 +500,7 @@ class _Writer:
         return event(to_float(stddev, "down"), to_float(bound, "up"), dimension)
 
     def _mixture(self, stddev: Fraction, norms: Sequence[tuple[Fraction, Fraction]]) -> DpEvent:
-        """Probabilities rounded down, but for that of the largest norm: it takes what the others lack."""
+        """Probabilities rounded down, except that of the largest norm, which gets the rest."""
         below = [to_float(chance, "down") for _, chance in norms[:-1]]
         last = to_float(1 - sum(map(exact, below), Fraction(0)), "up")
         event = self.library.MixtureOfGaussiansDpEvent
@@ -514,7 +514,7 @@ class _Writer:
             raise InvalidValue("relation", self.relation, allowed, "events carry none")
 
     def _newer(self, name: str, mechanism: Mechanism) -> Any:
-        """An event that dp-accounting 0.6.0 does not have."""
+        """Return an event that dp-accounting 0.6.0 does not have."""
         if not hasattr(self.library, name):
             raise UnsupportedMechanism(
                 f"{type(mechanism).__name__} as an event: the installed dp-accounting has no {name}, as its repository "
@@ -527,7 +527,7 @@ class _Writer:
         return event if count == 1 else self.library.SelfComposedDpEvent(event, count)
 
     def _per_record(self, multiplier: Fraction | None, noise: Fraction | None, sensitivity: Fraction | None) -> float:
-        """The noise per unit of the per-record bound, s/C, rounded down."""
+        """Return the noise per unit of the per-record bound, s/C, rounded down."""
         if multiplier is None:
             assert noise is not None
             assert sensitivity is not None

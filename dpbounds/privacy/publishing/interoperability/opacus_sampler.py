@@ -31,7 +31,7 @@ _NUMBERS = 256
 
 
 def drawn_rate(sample_rate: ExactLike) -> Fraction:
-    """The probability with which Opacus' sampler draws a record at a sample rate, exact.
+    """Return the probability with which Opacus' sampler draws a record at a sample rate, exact.
 
     Args:
         sample_rate: In (0, 1], as given to the sampler; numbers that are not a double are rounded up to one.

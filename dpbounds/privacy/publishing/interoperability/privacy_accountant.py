@@ -128,7 +128,7 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
         return found[0]
 
     def account(self, *, delta: ExactLike | None = None, epsilon: ExactLike | None = None) -> Account:
-        """Account for what was spent at δ or at ε, with a proof and both bounds.
+        """Return the account at δ or at ε, with a proof and both bounds.
 
         Raises:
             InvalidValue: A value is not allowed, nothing was composed yet, or the answer depends on
@@ -165,7 +165,7 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
         )
 
     def _undeclared(self, reading: str, otherwise: str) -> InvalidValue:
-        """The error that asks for the relation of the black boxes, and says what either of two makes of them."""
+        """The error that asks for the relation of the black boxes, with the meaning of both possible relations."""
         boxes = {
             type(inner).__name__
             for part in self._parts
@@ -245,7 +245,7 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
 
 
 def _reveals(mechanism: Mechanism) -> bool:
-    """Whether some output may be impossible without the record; only a δ of its own allows that.
+    """Return whether some output may be impossible without the record; only a δ of its own allows that.
 
     The noise of events reaches every output, and a Rényi guarantee or a pure one excludes impossible outputs. Samples
     of neighbours are linked by samples which differ in one record, so that sampling and composition keep this.

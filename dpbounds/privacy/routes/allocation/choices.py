@@ -22,7 +22,7 @@ _NEAREST = 1e-9  # loss, below which the end of a grid is not looked for
 
 
 def parts_of(base: Pair) -> Product:
-    """The pairs that a step is made of."""
+    """Return the pairs that a step is made of."""
     return base.product if isinstance(base, Combined) else ((base, 1),)
 
 
@@ -61,7 +61,7 @@ def _search(far_enough: Callable[[float], bool], sign: float) -> float:
 
 
 def grid_ends(base: Pair, spacing: Fraction, negligible: float) -> tuple[int, int]:
-    """The first and the last index of a grid that holds a step's losses."""
+    """Return the first and the last index of a grid that holds a step's losses."""
     low, high = loss_ends(base, negligible)
     if not -LARGEST_LOSS < low <= high < LARGEST_LOSS:
         raise Declined("allocation: the losses of one step reach too far for a grid")
@@ -72,7 +72,7 @@ def grid_ends(base: Pair, spacing: Fraction, negligible: float) -> tuple[int, in
 
 
 def first_spacing(pair: SecretSteps, width: float) -> float:
-    """A spacing that should do: a choice."""
+    """Return a spacing that should do: a choice."""
     found = []
     for base in pair.inside:
         square, mean_square, count = 0.0, 0.0, 0
@@ -102,7 +102,7 @@ def _moments(law: LossDistribution, low: float, high: float) -> tuple[float, flo
 
 
 def dyadic(spacing: float) -> Fraction:
-    """A number of four bits, not above it: one that serves several questions."""
+    """Return a number of four bits, not above it: one that serves several questions."""
     mantissa, exponent = math.frexp(spacing)
     return Fraction(math.floor(math.ldexp(mantissa, 4))) * Fraction(2) ** (exponent - 4)
 

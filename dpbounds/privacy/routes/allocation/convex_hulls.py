@@ -1,4 +1,4 @@
-"""Two discrete pairs from what is proven at finitely many thresholds: convex hulls (``proof.md``, section 7)."""
+"""Two discrete pairs from bounds at finitely many thresholds: convex hulls (``proof.md``, section 7)."""
 
 from __future__ import annotations
 

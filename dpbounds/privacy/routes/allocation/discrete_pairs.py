@@ -68,13 +68,13 @@ class Grid:
     signed: signed_grid.Fineness | None = None
 
     def looks_at_thresholds(self, pair: SecretSteps) -> bool:
-        """Whether a pair is enclosed at thresholds, not on this grid."""
+        """Return whether a pair is enclosed at thresholds, not on this grid."""
         return isinstance(pair, Allocated) and (
             pair.direction is Direction.REPLACE or (self.by_threshold and bool(pair.shifts))
         )
 
     def for_terms(self, few: int, all_: int) -> Fraction:
-        """The spacing for a sum of few ratios of all: what rounding adds to each of many independent sums averages out.
+        """Return the spacing for a sum of few ratios of all: rounding errors of many independent sums average out.
 
         All spacings are the finest one times a power of two.
         """
@@ -83,7 +83,7 @@ class Grid:
 
 
 def has_many_bins(pair: SecretSteps) -> bool:
-    """Whether a grid for the sum would be too fine: very many bins, none of which decides alone."""
+    """Return whether a grid for the sum would be too fine: very many bins, none of which decides alone."""
     return (
         isinstance(pair, Allocated)
         and pair.direction is not Direction.REPLACE
@@ -171,7 +171,7 @@ def _sum_below(shares: Product, most: int, grid: Grid) -> LowerDistribution:
 
 
 def dominating(pair: Allocated, grid: Grid) -> Dominating:
-    """A discrete pair that dominates, up to a factor that is next to 1."""
+    """Return a discrete pair that dominates, up to a factor that is next to 1."""
     if grid.looks_at_thresholds(pair):
         return Dominating(_at_thresholds(pair, grid)[0], Fraction(1))
     found = _sum_above(pair.shares, pair.bins, grid)
@@ -240,7 +240,7 @@ def enclosed_by_pairs(
     grid: Grid,
     prove: Callable[[Product, Sequence[Fraction]], Sequence[Proof]],
 ) -> list[Proof]:
-    """Enclose what a product spends on one grid; ``prove`` proves what the two products of discrete pairs spend."""
+    """Enclose a product's loss on one grid; ``prove`` proves the losses of the two products of discrete pairs."""
     parameters = {"spacing": float(grid.spacing), "beyond the grid": grid.negligible}
     lower = tuple((attained(pair, grid) if isinstance(pair, SecretSteps) else pair, count) for pair, count in product)
     lows = [each.enclosure.exact_lower for each in prove(lower, targets)]
@@ -269,6 +269,6 @@ def enclosed_by_pairs(
 
 
 def _rounded_down(number: Fraction) -> Fraction:
-    """A positive number not above it, of few digits."""
+    """Return a positive number not above it, of few digits."""
     bits = number.denominator.bit_length() - number.numerator.bit_length() + _SCALE_BITS
     return Fraction(math.floor(number * (1 << max(bits, 0))), 1 << max(bits, 0))

@@ -35,7 +35,7 @@ _ESTIMATED_WIDTH = 0.02  # relative width of an estimate
 def enclosed(
     product: Product, targets: Sequence[Fraction], for_epsilon: bool, width: float, prove: Prove
 ) -> list[Proof]:
-    """Enclose what a product spends by what two products with discrete pairs in place of the allocated ones spend.
+    """Enclose a product's loss by two products with discrete pairs in place of the allocated ones.
 
     The two products know nothing of the targets: one dominates and the other is attained at every α >= 0 (``proof.md``,
     sections 1, 4 and 7), so both bounds are proven at each target, however many share them. Targets decide which grid
@@ -161,12 +161,12 @@ def _enclosed(
 
 
 def _loudest(pair: Allocated) -> Fraction:
-    """The largest squared shift of a step with Gaussian noise."""
+    """Return the largest squared shift of a step with Gaussian noise."""
     return max((squared for squared, _ in pair.shifts), default=Fraction(0))
 
 
 def _keep(found: dict[Fraction, Proof], targets: Sequence[Fraction], proofs: Sequence[Proof]) -> None:
-    """Add proofs to what is known at these targets."""
+    """Add proofs to the known bounds at these targets."""
     for at, proof in zip(targets, proofs, strict=False):
         found[at] = _narrower(found[at], proof) if at in found else proof
 
@@ -182,7 +182,7 @@ def _narrower(one: Proof, other: Proof) -> Proof:
 
 
 def rough(product: Product) -> Product:
-    """A product with discrete pairs in place of the allocated ones, for estimates: it proves nothing."""
+    """Return a product with discrete pairs in place of the allocated ones, for estimates: it proves nothing."""
     found: list[tuple[Pair, int]] = []
     for pair, count in product:
         if isinstance(pair, SecretSteps):

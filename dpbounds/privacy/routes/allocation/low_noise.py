@@ -32,7 +32,7 @@ Ends = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """Independent steps of one kind: one of ``ways`` sets of steps, ``apart`` of which share none."""
+    """Independent steps of one kind: one of ``ways`` sets of steps, ``apart`` of them disjoint."""
 
     squared_shift: Fraction
     ways: int
@@ -181,7 +181,7 @@ def at_most(
 
 
 def _steps(product: Product) -> tuple[list[_Step], Direction, Fraction] | None:
-    """The secret steps, the one order of all, and the squared shift of what is not a secret; None for other pairs."""
+    """Return the secret steps, the one order of all, and the squared shift of the public part; None for other pairs."""
     steps, orders, plain = list[_Step](), set[Direction](), Fraction(0)
     for pair, count in product:
         match pair:

@@ -29,7 +29,7 @@ _BITS = 1.5  # per unit of the loss: 1 / log 2 and some
 
 @dataclass(frozen=True, slots=True)
 class LowerDistribution:
-    """Cells of the ratios' sum, and what each holds.
+    """Cells of the ratios' sum, and the mass of each.
 
     Attributes:
         spacing: h > 0: cell j is meant for sums from e^(jh) to e^((j+1)h). (A choice: any outcome may lie in any cell.)
@@ -50,7 +50,7 @@ class LowerDistribution:
     terms: int
 
     def trimmed(self, negligible: float) -> LowerDistribution:
-        """Put what hardly matters on either side into the first and the last cell that stay."""
+        """Put negligible masses on either side into the first and the last cell that stay."""
         none, all_ = self.counts[0], self.counts[-1]
         low = int(np.searchsorted(np.cumsum(none), negligible * none.sum()))
         high = len(none) - int(np.searchsorted(np.cumsum(all_[::-1]), negligible * all_.sum()))
@@ -62,7 +62,7 @@ class LowerDistribution:
 
 
 def one_step(pair: Pair, spacing: Fraction, ends: tuple[int, int], most: int) -> LowerDistribution:
-    """The cells of one step, between the grid points of two indices, and what lies beyond them.
+    """Return the cells of one step, between the grid points of two indices, and the mass beyond them.
 
     Args:
         pair: P with the record, Q without.
@@ -116,7 +116,7 @@ def refined(part: LowerDistribution, spacing: Fraction) -> LowerDistribution:
 
 
 def added(one: LowerDistribution, other: LowerDistribution) -> LowerDistribution:
-    """Two independent groups of steps together."""
+    """Return two independent groups of steps together."""
     if one.spacing != other.spacing:
         raise ValueError("both must have cells of one width")
     same, most = one is other, len(one.counts) - 1
@@ -168,7 +168,7 @@ def added(one: LowerDistribution, other: LowerDistribution) -> LowerDistribution
 
 
 def multiplied(one: LowerDistribution, other: LowerDistribution) -> LowerDistribution:
-    """Two releases on the same records, taken as one step: both hold the record, or neither does."""
+    """Return two releases on the same records, taken as one step: both hold the record, or neither does."""
     if one.spacing != other.spacing or one.terms != 1 or other.terms != 1:
         raise ValueError("both must be one step, with cells of one width")
     few, many = sorted((one.counts, other.counts), key=lambda counts: counts.shape[1])

@@ -42,7 +42,7 @@ class Run:
 
     @classmethod
     def of(cls, pair: Allocated, cells: int) -> Run:
-        """The bins of a pair, whichever its direction."""
+        """Return the bins of a pair, whichever its direction."""
         kinds = []
         assert pair.shifts
         for squared, count in pair.shifts:
@@ -155,12 +155,12 @@ def at_thresholds(pair: Allocated, run: Run, ratios: Sequence[float], bits: int)
 
 
 def _turned(each: Bin) -> Bin:
-    """The bin of minus the multiples."""
+    """Return the bin of minus the multiples."""
     last = each.start + len(each.none) - 1
     return replace(each, start=-last, none=each.none[::-1], first=each.first[::-1], second=each.second[::-1])
 
 
 def _top(cells: Cells, cap: float) -> int:
-    """The cut beyond which one bin decides, whatever the others show: a choice."""
+    """Return the cut beyond which one bin decides, for any values of the others: a choice."""
     low = cells.u[0]
     return max(min(int(np.searchsorted(low, cap)) + 1, len(low) - 1), len(low) // 2 + 1)

@@ -80,7 +80,7 @@ def cells_of(
 
 
 def _masses(cuts: Sequence[arb], mean: arb) -> Floats:
-    """The masses of the cells between the cuts, and beyond them, under N(mean, 1)."""
+    """Return the masses of the cells between the cuts, and beyond them, under N(mean, 1)."""
     below, above = [upper_tail(mean - y) for y in cuts], [upper_tail(y - mean) for y in cuts]
     inner = [below[i + 1] - below[i] if cuts[i] < mean else above[i] - above[i + 1] for i in range(len(cuts) - 1)]
     found = [below[0], *inner, above[-1]]
@@ -128,7 +128,7 @@ def values_at_cuts(cells: Cells, alpha: float) -> tuple[Floats, Floats]:
 
 
 def rounded(cells: Cells, alpha: float, spacing: float, ends: tuple[int, int], count: int) -> Bin:
-    """The bin whose cells below the first and above the second of two cuts are taken together.
+    """Return the bin whose cells below the first and above the second of two cuts are taken together.
 
     Those below are raised to the first cut's value, those above capped at the second's.
     """
@@ -166,7 +166,7 @@ def rounded(cells: Cells, alpha: float, spacing: float, ends: tuple[int, int], c
 
 
 def idle(steps: int, alpha: float, spacing: float) -> Bin:
-    """The bins that are not run: together they add steps (1 - α)."""
+    """Return the bins that are not run: together they add steps (1 - α)."""
     exact = steps * (1 - alpha)
     below = math.floor(exact / spacing)
     share = min(max(exact / spacing - below, 0.0), 1.0)

@@ -84,7 +84,7 @@ def _others(bins: Sequence[Bin], index: int) -> list[tuple[Bin, int]]:
 
 @lru_cache(maxsize=32)
 def between(pair: Allocated, fineness: Fineness, negligible: float) -> tuple[Discrete, Discrete]:
-    """A pair that dominates, and one that an observer sees who makes one of finitely many tests.
+    """Return a pair that dominates, and one that an observer sees who makes one of finitely many tests.
 
     Args:
         pair: One of m bins, Gaussian noise.
@@ -147,7 +147,7 @@ def deviation_of(pair: Allocated) -> float:
 
 
 def _ends(cells: Cells, alpha: float, bins: int, reach: float) -> tuple[int, int]:
-    """Cuts beyond which a single bin decides, whatever the others show."""
+    """Cuts beyond which a single bin decides, for any values of the others."""
     low, high = values_at_cuts(cells, alpha)
     middle, half = (low + high) / 2, (len(low) - 1) // 2
     core = slice(half - int(_CORE * cells.per_unit), half + int(_CORE * cells.per_unit))

@@ -48,7 +48,7 @@ def growth(roundings: int) -> float:
 
 
 def double_above(x: arb) -> float:
-    """A double that is at least all of a ball; Declined where nothing is known of it."""
+    """Return a double that is at least all of a ball; Declined where nothing is known of it."""
     end = x.upper()
     if not end.is_finite():
         raise Declined("allocation: the working precision does not suffice for a mass")
@@ -97,7 +97,7 @@ class Table:
 
 
 def table(spacing: Fraction, length: int) -> Table:
-    """The table for distances below ``length``, or more.
+    """Return the table for distances below ``length``, or more.
 
     Raises:
         Declined: A sum could not be distinguished from a point of the grid.
@@ -107,7 +107,7 @@ def table(spacing: Fraction, length: int) -> Table:
 
 @lru_cache(maxsize=64)
 def _table(spacing: Fraction, bits: int) -> Table:
-    """The table for distances below 2^bits."""
+    """Return the table for distances below 2^bits."""
     length = 1 << bits
     places, near, far = np.zeros(length, np.int64), np.zeros(length), np.zeros(length)
     with working(PRECISION):

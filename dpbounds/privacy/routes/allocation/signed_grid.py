@@ -122,7 +122,7 @@ def splits(spacing: Fraction) -> tuple[Split, Split]:
 
 
 def _nearest(x: arb) -> float:
-    """A double off by at most two roundings."""
+    """Return a double off by at most two roundings."""
     if x.rel_accuracy_bits() < ACCURATE_BITS:
         raise Declined("allocation: a weight is not known well enough")
     return float(x.mid())
@@ -228,7 +228,7 @@ def one_bin(cells: Cells, alphas: Sequence[float], frame: Frame) -> Laws:
 
 
 def resting(steps: int, alphas: Sequence[float], frame: Frame) -> Laws:
-    """The bins that are not run, together steps (1 - α) <= 0."""
+    """Return the bins that are not run, together steps (1 - α) <= 0."""
     positive = np.zeros((3, len(alphas), frame.length))
     negative, zero = np.zeros_like(positive), np.zeros((3, len(alphas)))
     below, above = frame.magnitudes()
@@ -250,7 +250,7 @@ def resting(steps: int, alphas: Sequence[float], frame: Frame) -> Laws:
 
 
 def _kept(positive: Floats, negative: Floats, zero: Floats, lost: Floats, roundings: int, largest: Floats) -> Laws:
-    """Without points whose mass without the record is tiny: all tests say no there, and (·)_+ is what ``lost`` adds."""
+    """Without points with tiny mass without the record: all tests reject there, and ``lost`` adds (·)_+."""
     masses = [positive.copy(), negative.copy(), zero[:, :, None].copy()]
     for part in masses:
         tiny = part[0] < LEAST
@@ -262,7 +262,7 @@ def _kept(positive: Floats, negative: Floats, zero: Floats, lost: Floats, roundi
 
 
 def added(one: Laws, other: Laws, frame: Frame) -> Laws:
-    """The sum of two independent ones, rounded."""
+    """Return the sum of two independent ones, rounded."""
     none = _law(one, 0), _law(other, 0)
     found = [_joined(*none, frame, same=one is other)]
     for law in (1, 2):
@@ -440,7 +440,7 @@ def at_thresholds(pair: Allocated, alphas: Sequence[float], frame: Frame, cells:
 
 
 def _nothing(rows: int, frame: Frame) -> Laws:
-    """The sum of no bins."""
+    """Return the sum of no bins."""
     empty, zero = np.zeros((3, rows, frame.length)), np.zeros((3, rows))
     zero[0] = 1.0
     return Laws(empty, empty, zero, np.zeros(rows), 0)
@@ -510,7 +510,7 @@ def _shifts(pair: Allocated) -> list[float]:
 
 
 def _span(pair: Allocated, mu: float, loss: float, spacing: float, negligible: float) -> tuple[float, float]:
-    """Logarithms between which what decides at a threshold lies: of u with the record, and of α times the sum of w."""
+    """Logarithms around the values that decide at a threshold: of u with the record, and of α times the sum of w."""
     normal, others = NormalDist(), max(1, pair.bins - 1)
     rare = min(max(TUNING.signed.beyond * negligible, 1e-300), 1e-3)
     far = -normal.inv_cdf(rare)

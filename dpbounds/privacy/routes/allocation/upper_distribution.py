@@ -57,7 +57,7 @@ class UpperDistribution:
         return found * growth(len(self.masses) + 4)
 
     def trimmed(self, negligible: float) -> UpperDistribution:
-        """Spread what hardly matters on either side: to 0 and the first point that stays, to 0 and infinity.
+        """Spread negligible masses on either side: to 0 and the first point that stays, to 0 and infinity.
 
         Args:
             negligible: Q-mass below and, relative to the mean, P-mass above that may go. A choice.
@@ -92,7 +92,7 @@ class UpperDistribution:
 
 
 def _at_least_ratio(spacing: Fraction, index: int) -> float:
-    """A double at least e^(index h), and not so small that products with it could underflow."""
+    """Return a double at least e^(index h), and not so small that products with it could underflow."""
     with working(64):
         return max(double_above((ball(spacing) * index).exp()), 2.0**-60)
 
@@ -112,7 +112,7 @@ def _at_least_ratios(spacing: Fraction, length: int) -> Floats:
 
 
 def one_ratio(step: AnyStep, spacing: Fraction, ends: tuple[int, int]) -> UpperDistribution:
-    """The distribution of one step's ratio, cut at the grid points from the first to the second index."""
+    """Return the distribution of one step's ratio, cut at the grid points from the first to the second index."""
     lattice = Lattice(Fraction(0), spacing)
     with working(working_precision(spacing, step.extra_bits)):
         cells = cut(step, lattice, range(ends[0], ends[1] + 1))
@@ -130,7 +130,7 @@ def one_ratio(step: AnyStep, spacing: Fraction, ends: tuple[int, int]) -> UpperD
 
 
 def constant(value: int, spacing: Fraction) -> UpperDistribution:
-    """A ratio that is known: a positive whole number."""
+    """Return a ratio that is known: a positive whole number."""
     if value == 1:
         return UpperDistribution(spacing, 0, np.array([1.0]), 0.0, 0.0, 1)
     with working(128):
@@ -157,7 +157,7 @@ def refined(part: UpperDistribution, spacing: Fraction) -> UpperDistribution:
 
 
 def added(one: UpperDistribution, other: UpperDistribution) -> UpperDistribution:
-    """The sum of two independent ratios."""
+    """Return the sum of two independent ratios."""
     if one.spacing != other.spacing:
         raise ValueError("both measures must lie on one grid")
     same = one is other

@@ -79,7 +79,7 @@ class ContourChoices:
 
     @property
     def cost(self) -> int:
-        """Node-frequency products, weighed by what one takes with as many bits (1 up to 84), and the frequencies."""
+        """Node-frequency products, weighed by the time of one at this precision (1 up to 84 bits), and frequencies."""
         return round(self.products * max(1.0, self.bits / 84) ** 2) + _FREQUENCY * self.frequencies * len(self.nodes)
 
 
@@ -99,6 +99,6 @@ def log_vanish(part: RepeatedPair, y: Floats) -> Floats:
 
 
 def dyadic(value: float, bits: int = 12) -> float:
-    """The nearest double with that many significant bits."""
+    """Return the nearest double with that many significant bits."""
     mantissa, exponent = math.frexp(value)
     return math.ldexp(round(math.ldexp(mantissa, bits)), exponent - bits)

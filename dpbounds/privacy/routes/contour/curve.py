@@ -72,7 +72,7 @@ class ContourCurve:
         return upper(total)
 
     def _terms(self) -> acb_mat:
-        """c_k = G(s_k) / (s_k (s_k + 1)), less what the bulk alone contributes in a peeled plan; half of c_0.
+        """c_k = G(s_k) / (s_k (s_k + 1)), less the bulk's own contribution in a peeled plan; half of c_0.
 
         Row by row in a matrix, as a sum over k = k₁ + b k₂ needs them.
         """
@@ -95,7 +95,7 @@ class ContourCurve:
         return acb_mat(len(terms) // columns, columns, terms)
 
     def _tail(self) -> arb:
-        """Upper bound on e^{λε} |what the frequencies beyond the last one contribute|."""
+        """Upper bound on e^{λε} |contribution of the frequencies beyond the last one|."""
         plan = self.plan
         w = self.spacing * (plan.frequencies + 1)
         # few rectangles show enough of many steps' decay, unless next to no time goes into them
@@ -138,7 +138,7 @@ class ContourCurve:
         return exact_sigma, upper(moment * ratio / (1 - ratio))
 
     def pieces(self, epsilon: Fraction) -> dict[str, arb]:
-        """The terms of the final inequality at one ε >= 0."""
+        """Return the terms of the final inequality at one ε >= 0."""
         checkpoint()
         e = ball(epsilon)
         rows, columns = self.terms.nrows(), self.terms.ncols()
@@ -158,7 +158,7 @@ class ContourCurve:
         }
 
     def _bulk(self, e: arb) -> arb:
-        """Upper bound on what sums without any jump contribute: c_σ e^{-σε} Π (bulk of M_i(σ))^{T_i}."""
+        """Upper bound on the contribution of sums without any jump: c_σ e^{-σε} Π (bulk of M_i(σ))^{T_i}."""
         if self.plan.bulk_tilt is None:
             return arb(0)
         sigma = arb(self.plan.bulk_tilt)
@@ -183,7 +183,7 @@ class ContourCurve:
         return lower, above
 
     def error_budget(self, epsilon: Fraction) -> dict[str, float]:
-        """Each source of width relative to δ(ε)."""
+        """Return each source of width relative to δ(ε)."""
         piece = self.pieces(epsilon)
         value = piece["value"].mid()
         budget = {name: float((bound / value).upper()) for name, bound in piece.items() if name != "value"}
@@ -335,7 +335,7 @@ def _delta_on(curve: ContourCurve, epsilon: Fraction) -> Proof:
 
 
 def contour_at_most(product: GaussianProduct, epsilon: Fraction, delta: Fraction) -> bool:
-    """Whether a cheap bound proves δ(ε) <= δ. False means "not proven". A few milliseconds at most."""
+    """Return whether a cheap bound proves δ(ε) <= δ. False means "not proven". A few milliseconds at most."""
     if losses_stay_below(product, epsilon):
         return True
     for softness in _CHERNOFF_SOFTNESSES:
@@ -347,7 +347,7 @@ def contour_at_most(product: GaussianProduct, epsilon: Fraction, delta: Fraction
 
 @planned_in_doubles
 def chernoff_bound(product: GaussianProduct, epsilon: Fraction, log_delta: float, softness: float = 1.0) -> Fraction:
-    """Upper bound c_s e^{-sε} Π M_i(s)^{T_i} + (what the cut-offs remove) on δ(ε): one tilt s, no frequency.
+    """Upper bound c_s e^{-sε} Π M_i(s)^{T_i} + (the part removed by cut-offs) on δ(ε): one tilt s, no frequency.
 
     From (1 - e^{-t})_+ <= c_s e^{st} with c_s = s^s/(s+1)^{s+1}. Errors as for :func:`contour_epsilon`.
 

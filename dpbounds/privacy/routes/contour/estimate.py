@@ -44,7 +44,7 @@ class FloatCurve:
 
     @cached_property
     def size(self) -> float:
-        """Σ |terms|, of which rounding leaves some 1e-15 as noise."""
+        """Σ |terms|; a share of about 1e-15 is rounding noise."""
         return float(np.abs(self.terms).sum())
 
     def log_delta(self, epsilon: float) -> float:
@@ -56,7 +56,7 @@ class FloatCurve:
         return math.log(self.plan.spacing / math.pi * total) + self.scale - self.plan.tilt * epsilon
 
     def solve(self, log_delta: float) -> float:
-        """The ε >= 0 near the plan's guess at which the curve crosses log δ (0 if it starts below)."""
+        """Return the ε >= 0 near the plan's guess at which the curve crosses log δ (0 if it starts below)."""
         guess = self.plan.guess
         window = 8 * max(self.plan.spread, 1 / self.plan.tilt)
         low, high = max(0.0, guess - window), guess + window
@@ -193,7 +193,7 @@ def settled_plan(
 
 
 def quick_draft(product: GaussianProduct, log_delta: float, accuracy: float) -> Draft:
-    """The draft that :func:`settled_plan` tries first."""
+    """Return the draft that :func:`settled_plan` tries first."""
     draft = _settled(product, log_delta, None, accuracy, SOFTNESSES)
     if draft.plan.cost > _DEAR:
         raise TooDearError(draft.plan.cost)

@@ -1,4 +1,4 @@
-"""A plan for a long schedule: its beginning chooses the contour, so that what is summed for one epoch serves the next.
+"""A plan for a long schedule: its beginning chooses the contour, so that the sums of one epoch serve the next.
 
 A loop that asks for ε after each epoch asks about histories of which each begins with the last one. Their own plans
 differ a little in every number, and no sum over nodes is used twice. Here tilt, frequencies and accuracy are those of
@@ -57,7 +57,7 @@ class _Beginning:
 
 
 def growing_plan(product: GaussianProduct, log_delta: float, accuracy: float) -> ContourChoices:
-    """A plan for ε(δ) of a schedule of many distributions.
+    """Return a plan for ε(δ) of a schedule of many distributions.
 
     Raises:
         Declined: There are few distributions, or those that the schedule does not begin with need another contour.
@@ -109,7 +109,7 @@ def _beginning(
     log_delta: float,
     accuracy: float,
 ) -> _Beginning:
-    """A contour between the beginning's own and that of all distributions that the block may bring, for both."""
+    """Return a contour between the beginning's own and that of all distributions that the block may bring, for both."""
     grown = (*sampled, *(_next(*both) for both in zip(sampled[-2 * block : -block], sampled[-block:], strict=True)))
     drafts = [estimate.quick_draft(unsampled + _thinned(each), log_delta, accuracy) for each in (sampled, grown)]
     if any(draft.turns for draft in drafts):
@@ -166,7 +166,7 @@ def _next(before: tuple[SampledGaussians, int], last: tuple[SampledGaussians, in
 
 
 def _period(draft: Draft, slack: float = 0.0) -> float:
-    """The shortest period at which the draft's aliases cost less than its accuracy, but for some nats."""
+    """Return the shortest period at which the draft's aliases cost less than its accuracy, but for some nats."""
     saddle, sigmas = draft.saddle, np.array(draft.sigmas)
     nats = saddle.log_delta + math.log(draft.accuracy) + slack
     need = draft.landscape.log_moment(sigmas) - sigmas * saddle.epsilon - nats

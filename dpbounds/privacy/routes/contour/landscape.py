@@ -115,7 +115,7 @@ class RepeatedPair:
 
 
 def _arguments(v: Floats, p: Floats) -> Floats:
-    """The argument of 1 - p + p e^{iv}."""
+    """Return the argument of 1 - p + p e^{iv}."""
     return np.asarray(np.arctan2(np.multiply.outer(np.sin(v), p), 1 - p + np.multiply.outer(np.cos(v), p)))
 
 
@@ -156,7 +156,7 @@ class CutDistribution:
         return ((1 + tilt) / self.part.z * weight + steep * self.edge) / (1 + steep)
 
     def _far(self, tilt: Floats) -> Floats:
-        """The logarithm of what lies about a peak beyond the finely scanned part, which a few coarse nodes may miss."""
+        """The logarithm of the mass about a peak beyond the finely scanned part, which a few coarse nodes may miss."""
         part, steep, weight = self.part, 2 / self.softness**2, np.ones_like(tilt)
         for _ in range(_FAR_ROUNDS):
             t = self._peak(tilt, weight)
@@ -265,7 +265,7 @@ class LossSum:
         return self.saddle(math.exp(_increasing_root(slope)), epsilon)
 
     def saddle_for_delta(self, log_delta: float) -> SaddlePoint:
-        """The saddle at which the Laplace approximation of δ meets the target (ε >= 0)."""
+        """Return the saddle at which the Laplace approximation of δ meets the target (ε >= 0)."""
 
         def excess(log_tilt: float) -> float:
             return log_delta - self.saddle(math.exp(log_tilt)).log_delta
@@ -306,7 +306,7 @@ class SaddlePoint:
     others: tuple[tuple[float, float], ...] = ()
 
     def deepest(self, tilt: Floats) -> Floats:
-        """The largest -log(e^{tilt ε} δ) of all ε that are served: what is allowed is measured against it."""
+        """Return the largest -log(e^{tilt ε} δ) of all ε that are served: allowed errors are relative to it."""
         found = -tilt * self.epsilon - self.log_delta
         for epsilon, log_delta in self.others:
             found = np.maximum(found, -tilt * epsilon - log_delta)
@@ -392,7 +392,7 @@ def _coarse_curve(landscape: LossSum, saddle: SaddlePoint) -> tuple[Floats, Floa
 
 
 def split(product: GaussianProduct) -> tuple[tuple[RepeatedPair, ...], float]:
-    """The sampled parts, and μ² of the Gaussian part (0 if there is none)."""
+    """Return the sampled parts, and μ² of the Gaussian part (0 if there is none)."""
     parts = tuple(RepeatedPair(pair, count) for pair, count in product if isinstance(pair, SampledGaussians))
     shift = sum(float(pair.squared_shift) * count for pair, count in product if isinstance(pair, ShiftedGaussians))
     return parts, shift

@@ -38,7 +38,7 @@ def upper(x: arb) -> arb:
 
 
 def up_to(x: arb) -> arb:
-    """The ball [-|x|, |x|]."""
+    """Return the ball [-|x|, |x|]."""
     bound = x.abs_upper()
     return (-bound).union(bound)
 
@@ -127,7 +127,7 @@ class Moments:
     # --- the integrand on the real line ------------------------------------------------------------------------
 
     def point(self, t: Ball) -> Observation[Ball]:
-        """A and its relatives at t."""
+        """Return a and its relatives at t."""
         grown = self.q * (t / self.z - self.kappa).exp()
         a = 1 - self.q + grown
         if self.direction is not Direction.REPLACE:
@@ -295,7 +295,7 @@ class Moments:
         return [((zero, first.p), (first.p_minus, one)), *inner, ((last.p, one), (zero, last.p_minus))]
 
     def shrinking(self, v: arb, p: tuple[arb, arb], p_minus: tuple[arb, arb]) -> arb:
-        """The dent of |A| (add) or |A₋| (replace), of which e^{λL} has a negative power."""
+        """Return the dent of |A| (add) or |A₋| (replace), whose negative power is in e^{λL}."""
         if self.direction is Direction.REMOVE:
             return arb(0)
         return dent(*(p if self.direction is Direction.ADD else p_minus), v)
@@ -310,7 +310,7 @@ class Moments:
         return upper(total * self.bend(self.strip, bulk).exp())
 
     def bend(self, y: arb, bulk: bool) -> arb:
-        """Log of what φ, the cut-off and (for ψF or (1-ψ)F) the split may grow by on the line Im t = y."""
+        """Log of the factor by which φ, the cut-off and (for ψF or (1-ψ)F) the split may grow on the line Im t = y."""
         exponent = y * y / 2
         if self.cut:
             exponent = exponent + y * y / (self.softness * self.softness)
@@ -391,13 +391,13 @@ class Moments:
     # --- values ------------------------------------------------------------------------------------------------
 
     def at_real(self, tilt: float) -> arb:
-        """A ball around M(tilt)."""
+        """Return a ball around M(tilt)."""
         value = sum(self.tilted(tilt), arb(0)) + up_to(self.error(tilt, 0.0, False))
         need(value > 0, "M is positive")
         return value
 
     def bulk_at_real(self, tilt: float) -> arb:
-        """A ball around the bulk's part of M(tilt)."""
+        """Return a ball around the bulk's part of M(tilt)."""
         terms = (share * value for share, value in zip(self.bulk_share, self.tilted(tilt), strict=True))
         return sum(terms, arb(0)) + up_to(self.error(tilt, 0.0, True))
 

@@ -44,7 +44,7 @@ def _strip(
 
 
 def _best(step: Floats, d: Floats, worth: Floats) -> tuple[float, float]:
-    """The step and the half-width of most worth."""
+    """Return the step and the half-width of most worth."""
     best = int(np.argmax(worth))
     return float(step[best]), dyadic(float(d[best]))
 

@@ -79,7 +79,7 @@ class Draft:
         return self._assembled(cells=False)
 
     def finished(self) -> ContourChoices:
-        """The plan with cells."""
+        """Return the plan with cells."""
         return self._assembled(cells=True)
 
     @cached_property
@@ -89,7 +89,7 @@ class Draft:
 
     @property
     def allowance(self) -> float:
-        """Log of what an error may be, relative to G(λ)."""
+        """Log of the allowed error, relative to G(λ)."""
         return depth(self.landscape, self.saddle) + math.log(self.accuracy)
 
     @property
@@ -192,7 +192,7 @@ def begun(product: GaussianProduct, landscape: LossSum, saddle: SaddlePoint, acc
 
 
 def plain(draft: Draft) -> Draft:
-    """All of the distribution on one contour; the tail in the frequency by rectangles below the density."""
+    """Return all of the distribution on one contour; the tail in the frequency by rectangles below the density."""
     last = last_frequency(draft.landscape, draft.saddle, draft.spacing, -math.log(draft.accuracy))
     return replace(draft, frequencies=last)
 
@@ -248,7 +248,7 @@ KINDS: tuple[Kind, ...] = (plain, _turned, _peeled)
 def cheapest(
     kinds: Iterable[Kind], start: Draft, best: Draft | None, failures: list[str], enough: int = 0
 ) -> Draft | None:
-    """The cheapest of ``best`` and all kinds, none of which is tried after one that costs little ``enough``."""
+    """Return the cheapest of ``best`` and all kinds; stops after one that costs little ``enough``."""
     for kind in kinds:
         try:
             found = kind(start)
@@ -263,11 +263,11 @@ def cheapest(
 
 
 def plain_draft(product: GaussianProduct, landscape: LossSum, saddle: SaddlePoint, accuracy: float) -> Draft:
-    """The kind that is tried first."""
+    """Return the kind that is tried first."""
     return plain(begun(product, landscape, saddle, accuracy))
 
 
 def chernoff_plan(product: GaussianProduct, epsilon: float, log_delta: float, softness: float = 1.0) -> ContourChoices:
-    """A plan without frequencies, for one Chernoff bound at ε to be compared with δ."""
+    """Return a plan without frequencies, for one Chernoff bound at ε to be compared with δ."""
     landscape, saddle = survey(product, softness, math.log(_ROUGHLY), log_delta, epsilon)
     return Draft(product, landscape, saddle, dyadic(1 / saddle.spread), 0, (), _ROUGHLY).finished()

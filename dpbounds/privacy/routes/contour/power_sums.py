@@ -112,7 +112,7 @@ def _disc(angles: Sequence[acb], limbs: int) -> Limbs:
 
 
 def _multiplied(first: Limbs, second: Limbs) -> Limbs:
-    """The product of complex numbers of modulus at most about 1, rounded: at most one unit off."""
+    """Return the product of complex numbers of modulus at most about 1, rounded: at most one unit off."""
     limbs = first.shape[1]
     shape = np.broadcast_shapes(first.shape[2:], second.shape[2:])
     # columns i + j from L-2 on; what is left out amounts to (L-2) 2^-20 units
@@ -172,7 +172,7 @@ def _product(large: Limbs, small: Limbs) -> tuple[list[int], list[int]]:
 
 
 def _in_blocks(left: Floats, right: Floats) -> NDArray[np.int64]:
-    """The product of two matrices of limbs, exact, block by block: each so small that no threads start."""
+    """Return the product of two matrices of limbs, exact, block by block: each so small that no threads start."""
     nodes = left.shape[1]
     found = np.zeros((len(left), right.shape[1]), dtype=np.int64)
     width, depth = min(_BLOCK, right.shape[1]), min(_BLOCK, nodes)

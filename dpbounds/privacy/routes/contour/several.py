@@ -28,7 +28,7 @@ Targets = tuple[tuple[float, float], ...]  # ε and log δ
 
 
 def shared_plan(product: GaussianProduct, epsilons: Sequence[float], accuracy: float) -> ContourChoices:
-    """A plan for δ at every one of these ε, to about this relative accuracy."""
+    """Return a plan for δ at every one of these ε, to about this relative accuracy."""
     landscape = survey(product, 1.0, math.log(1e-3), None, max(epsilons))[0]
     targets = tuple((epsilon, landscape.saddle_for_epsilon(epsilon).log_delta) for epsilon in epsilons)
     softnesses: tuple[float, ...] = SOFTNESSES

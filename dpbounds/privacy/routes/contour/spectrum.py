@@ -26,7 +26,7 @@ MOST_FREQUENCIES = 40_000
 
 
 def shortest_period(landscape: LossSum, saddle: SaddlePoint, nats: float) -> tuple[float, float, float]:
-    """The shortest period Λ whose aliases cost e^-nats of δ, and the two alias tilts that show it."""
+    """Return the shortest period Λ whose aliases cost e^-nats of δ, and the two alias tilts that show it."""
     tilt = saddle.tilt
     steps = np.geomspace(1e-3, 60.0, 48)
     right = steps / saddle.spread
@@ -121,7 +121,7 @@ def first_index(enough: Callable[[int], bool], most: int, fineness: int) -> int 
 
 
 def depth(landscape: LossSum, saddle: SaddlePoint) -> float:
-    """Log of δ e^{λε} / G(λ), the least of all ε that are served: what a bound relative to G(λ) is measured against."""
+    """Log of δ e^{λε} / G(λ), the least of all ε that are served: bounds relative to G(λ) are compared with it."""
     tilt = np.array([saddle.tilt])
     return -float((saddle.deepest(tilt) + landscape.log_moment(tilt))[0])
 
@@ -135,7 +135,7 @@ class TurnTable:
     angle: Floats
 
     def best(self, frequency: float) -> tuple[float, float]:
-        """The smallest bound at this frequency, and its turn."""
+        """Return the smallest bound at this frequency, and its turn."""
         values = np.logaddexp.reduce(self.weight - frequency * self.angle, axis=1)
         index = int(np.argmin(values))
         return float(values[index]), float(self.turns[index])
@@ -156,7 +156,7 @@ def turn_table(law: CutDistribution, tilt: float, bulk: Bulk | None) -> TurnTabl
 def last_jump(
     landscape: LossSum, tilt: float, bulks: tuple[Bulk, ...], spacing: float, allowance: float
 ) -> tuple[float, tuple[float, ...]]:
-    """The frequency beyond which the jumps' bound is small enough, and the turns of the lines that show it."""
+    """Return the frequency beyond which the jumps' bound is small enough, and the turns of the lines that show it."""
     tables = [turn_table(law, tilt, bulk) for law, bulk in zip(landscape.laws, bulks, strict=True)]
 
     def bound(w: float) -> tuple[float, tuple[float, ...]]:

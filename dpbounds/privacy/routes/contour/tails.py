@@ -1,4 +1,4 @@
-"""Proven bounds on |M(λ + iw)| for every w >= W: what the contour beyond its last frequency can hold.
+"""Proven bounds on |M(λ + iw)| for every w >= W: the contour beyond its last frequency.
 
 Two ways. *Rectangles*: a measure above a sum of uniform densities on intervals J loses at least
 Σ a_j |J_j| (1 - S(W|J_j|/2)) of its mass in the Fourier transform. *Jumps*: the smooth upper part of a distribution has
@@ -93,7 +93,7 @@ class Rectangles:
 
 
 def rectangles_below(moments: Moments, tilt: float, steps: int) -> Rectangles:
-    """The rectangles, kept with the moments."""
+    """Return the rectangles, kept with the moments."""
     key = ("rectangles", tilt, steps >= _MANY_STEPS)
     if key not in moments.kept:
         moments.kept[key] = Rectangles(moments, tilt, steps)

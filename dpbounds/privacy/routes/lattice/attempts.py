@@ -1,4 +1,4 @@
-"""One attempt at a width: its choices, both sides, and what is chosen differently after it was too wide."""
+"""One attempt at a width: its choices, both sides, and the choices after an attempt that was too wide."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Knobs:
 
 
 def choose(sketches: Sequence[choices.Sketch], aim: choices.GaussianSaddle, width: float, knobs: Knobs) -> Choices:
-    """Turn what is wanted (a width in ε) into choices."""
+    """Turn the requested width in ε into choices."""
     steps = sum(part.count for part in sketches)
     effective = width * knobs.refinement**2  # the width grows with the square of the spacing
     slack = _SLACK * effective / steps
@@ -106,7 +106,7 @@ def choose(sketches: Sequence[choices.Sketch], aim: choices.GaussianSaddle, widt
 def _spacing(
     sketches: Sequence[choices.Sketch], aim: choices.GaussianSaddle, width: float, slack: float, knobs: Knobs
 ) -> tuple[float, Fraction]:
-    """The spacing, as a double and exactly; a multiple of it where all atoms lie on a lattice of their own."""
+    """Return the spacing, as a double and exactly; a multiple of it where all atoms lie on a lattice of their own."""
     if len(sketches) == 1 and natural_spacing(sketches[0].step) is not None:
         aligned = choices.spacing_for(sketches, aim, _SAFETY * width * knobs.refinement**2, slack)
         return aligned, Fraction(aligned)
@@ -171,7 +171,7 @@ def relative_shares(upper: Side, epsilon: float, log_delta: float) -> dict[str, 
 
 
 def proof_of(enclosure: Enclosure, attempt: Attempt, knobs: Knobs, epsilon: float, log_delta: float) -> Proof:
-    """The proof of an enclosure, with the choices of the attempt and its sources of error at an ε."""
+    """Return the proof of an enclosure, with the choices of the attempt and its sources of error at an ε."""
     chosen, upper = attempt.chosen, attempt.upper
     shares = relative_shares(upper, epsilon, log_delta)
     both = upper.approximate(epsilon) - attempt.lower.approximate(epsilon)

@@ -173,7 +173,7 @@ def _slope(upper: Side, low: float, high: float) -> float:
 def _certified_epsilon(
     upper: Side, lower: Side, high: float, low: float, wanted: arb, limit: Enclosure | None
 ) -> Enclosure | None:
-    """The ends, moved outwards until δ(high) <= δ and δ(low) >= δ are decided in ball arithmetic.
+    """Return the ends, moved outwards until δ(high) <= δ and δ(low) >= δ are decided in ball arithmetic.
 
     ``wanted`` is δ less the probability of infinite loss. None where that does not happen near the ends that floating
     point found.

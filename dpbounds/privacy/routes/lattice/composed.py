@@ -67,7 +67,7 @@ class ComposedMeasure:
     log_masses: NDArray[np.float64]  # log C / 2^B as floats, to look for the answer with
 
     def delta(self, epsilon: Fraction) -> arb:
-        """Return the bound on δ(ε), as a ball, of which the endpoint of this side counts."""
+        """Return the bound on δ(ε), as a ball; only the endpoint of this side is used."""
         with working(SUM_PRECISION):
             remaining = epsilon - self.origin
             result = (ball(self.log_scale) - ball(self.tilt * remaining)).exp() * self._sum(remaining)
@@ -113,12 +113,12 @@ class ComposedMeasure:
         return float(np.logaddexp(np.logaddexp(value, self._log_lost()) + scale, log_of(self.infinite)))
 
     def log_shares(self, epsilon: float) -> dict[str, float]:
-        """Logarithms of what each source of error may add to δ(ε)."""
+        """Logarithms of the allowed contributions of each source of error to δ(ε)."""
         scale = float(self.log_scale) - float(self.tilt) * (epsilon - float(self.origin))
         return {"moved to infinity": log_of(self.infinite), "rounding and cutting off": self._log_lost() + scale}
 
     def _log_lost(self) -> float:
-        """Logarithm of what the missing mass may weigh."""
+        """Logarithm of the allowed weight of the missing mass."""
         if self.missing is None:
             return -math.inf
         with working(SUM_PRECISION):
@@ -140,7 +140,7 @@ class ComposedMeasure:
 
 
 def largest_weight(tilt: Fraction) -> arb:
-    """The maximum over t >= 0 of e^(-λt) (1 - e^(-t)): (λ/(λ+1))^λ / (λ+1), at t = log(1 + 1/λ)."""
+    """Return the maximum over t >= 0 of e^(-λt) (1 - e^(-t)): (λ/(λ+1))^λ / (λ+1), at t = log(1 + 1/λ)."""
     if tilt == 0:
         return arb(1)
     return (ball(tilt) * ball(tilt / (tilt + 1)).log()).exp() / ball(tilt + 1)

@@ -28,7 +28,7 @@ Atoms = tuple[tuple[int, arb], ...]  # lattice index, mass
 
 
 def upper_atoms(cells: Cells, lattice: Lattice) -> Atoms:
-    """Spread each cell to its ends so that P-mass and Q-mass stay; what lies below the first cut moves up to it.
+    """Spread each cell to its ends so that P-mass and Q-mass stay; the mass below the first cut moves up to it.
 
     Together with ``cells.above`` at infinity this is an upper measure.
     """
@@ -134,7 +134,7 @@ def _sweep(
     *,
     rightwards: bool,
 ) -> _Piece | None:
-    """Place all but the last pool, which is returned; ``budget`` holds what rounding down may still cost."""
+    """Place all but the last pool, which is returned; ``budget`` is the remaining allowance for rounding down."""
     sign = 1 if rightwards else -1
     aim_above, nudge = 1 + sign * arb(2) ** -_SAFETY_BITS, arb(2) ** -_NUDGE_BITS
     pool: _Piece | None = None
@@ -165,7 +165,7 @@ def _sweep(
 
 
 def settled(step: AnyStep, lattice: Lattice, slack: float) -> Lattice:
-    """The lattice shifted so that what lies within a spacing of its offset has its centroid ``slack`` above it.
+    """Return the lattice shifted so that the mass within a spacing of its offset has its centroid ``slack`` above it.
 
     (A choice: to within a fraction of the slack, and where the loss is narrow on the scale of the spacing.)
     """
@@ -193,7 +193,7 @@ def _place(atoms: defaultdict[int, arb], p: arb, r: arb, target: int, lattice: L
 
 
 def _lies_above(p: arb, r: arb, index: int, lattice: Lattice) -> bool:
-    """Whether the centroid log(p/r) is proven to lie at or above a lattice point."""
+    """Return whether the centroid log(p/r) is proven to lie at or above a lattice point."""
     return bool(lattice.ratio(index) * p >= r)
 
 

@@ -34,7 +34,7 @@ _LOGS = (15.0, 120.0, _LARGEST_LOG)  # looked at in turn
 
 @planned_in_doubles
 def expected_log_delta(product: Product, epsilon: float) -> float:
-    """An estimate of log δ(ε) by the saddle point, in floating point: for searches, it proves nothing."""
+    """Return an estimate of log δ(ε) by the saddle point, in floating point: for searches, it proves nothing."""
     steps = steps_of(product)
     if not steps:
         return -math.inf
@@ -79,14 +79,14 @@ def estimated_profile(product: Product, log_delta: float) -> Callable[[float], f
 
 
 def estimated_log_delta(steps: Steps, epsilon: float, log_delta: float) -> float:
-    """A better estimate of log δ(ε) from a rough one."""
+    """Return a better estimate of log δ(ε) from a rough one."""
     parts = _far_out(steps, log_delta)
     aim = choices.saddle_for_epsilon(parts, epsilon)
     return sharpened(parts, aim).log_delta if is_costly(steps) else aim.log_delta
 
 
 def _far_out(steps: Steps, log_delta: float) -> list[choices.Sketch]:
-    """The steps in floats, for an estimate of δ of that size."""
+    """Return the steps in floats, for an estimate of δ of that size."""
     return cut_sketches(sketches_of(steps, log_delta), log_delta - _FAR_OUT)
 
 
@@ -112,5 +112,5 @@ def rough_log_delta(steps: Steps, epsilon: float, limit: float) -> float:
 
 
 def is_costly(steps: Steps) -> bool:
-    """Whether cutting takes nearly all the time: a closer look and a finer lattice beat a second attempt."""
+    """Return whether cutting takes nearly all the time: a closer look and a finer lattice beat a second attempt."""
     return any(isinstance(step, LossStep) and step.draws.slots > 1 for step, _ in steps)

@@ -53,7 +53,7 @@ class FourierComposed:
     exact_frequencies: int  # how many frequencies were computed in ball arithmetic
 
     def delta(self, epsilon: Fraction) -> arb:
-        """Return the bound on δ(ε), as a ball, of which the endpoint of this side counts."""
+        """Return the bound on δ(ε), as a ball; only the endpoint of this side is used."""
         with working(SUM_PRECISION):
             remaining = epsilon - self.origin
             first = self._first(remaining)
@@ -67,7 +67,7 @@ class FourierComposed:
             return scale * (everything + lost) + self.infinite
 
     def _first(self, remaining: Fraction) -> int:
-        """The window's first position at which the loss exceeds ε."""
+        """Return the window's first position at which the loss exceeds ε."""
         return max(math.floor(remaining / self.spacing) + 1, self.window.start)
 
     def wrapped(self, remaining: Fraction) -> arb:
@@ -98,7 +98,7 @@ class FourierComposed:
         return float(np.logaddexp(np.logaddexp(value, lost) + scale, log_of(self.infinite)))
 
     def log_shares(self, epsilon: float) -> dict[str, float]:
-        """Logarithms of what each source of error may add to δ(ε)."""
+        """Logarithms of the allowed contributions of each source of error to δ(ε)."""
         remaining = Fraction(epsilon) - self.origin
         scale = float(self.log_scale - self.tilt * remaining)
         with working(SUM_PRECISION):
@@ -109,7 +109,7 @@ class FourierComposed:
             }
 
     def solve(self, log_delta: float) -> float | None:
-        """The ε at which this side's δ is as wanted (in floating point); None where it is above it everywhere.
+        """Return the ε at which this side's δ is as wanted (in floating point); None where it is above it everywhere.
 
         Far from where the window was laid a side says next to nothing, so the search starts there.
         """

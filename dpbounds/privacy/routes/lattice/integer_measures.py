@@ -83,7 +83,7 @@ def pack(masses: Sequence[tuple[int, int]], slots: Slots) -> IntegerMeasure:
 
 
 def unpack(measure: IntegerMeasure, slots: Slots, first: int, last: int) -> list[int]:
-    """The integer masses at the indices first, ..., last - 1, which lie inside the window."""
+    """Return the integer masses at the indices first, ..., last - 1, which lie inside the window."""
     octets = slots.width // 8
     part = _window(measure.packed, first - measure.start, last - first, slots)
     store = int(part).to_bytes((last - first) * octets, "little")
@@ -91,7 +91,7 @@ def unpack(measure: IntegerMeasure, slots: Slots, first: int, last: int) -> list
 
 
 def as_floats(measure: IntegerMeasure, slots: Slots) -> NDArray[np.float64]:
-    """All masses as doubles, to choose parameters by (never part of a proof)."""
+    """Return all masses as doubles, to choose parameters by (never part of a proof)."""
     octets = slots.width // 8
     store = np.frombuffer(int(measure.packed).to_bytes(measure.length * octets, "little"), dtype=np.uint8)
     table = store.reshape(measure.length, octets)
@@ -108,7 +108,7 @@ def mass_from(measure: IntegerMeasure, slots: Slots, first: int) -> int:
 
 
 def convolution(a: IntegerMeasure, b: IntegerMeasure, slots: Slots, work: Work) -> IntegerMeasure:
-    """The convolution of two measures, every mass rounded down to a multiple of 2^-B."""
+    """Return the convolution of two measures, every mass rounded down to a multiple of 2^-B."""
     length = a.length + b.length - 1
     _check_length(length)
     work.spend(length * slots.width // 8)
@@ -119,7 +119,7 @@ def convolution(a: IntegerMeasure, b: IntegerMeasure, slots: Slots, work: Work) 
 
 
 def power(base: IntegerMeasure, count: int, slots: Slots, allowance: float, work: Work) -> tuple[IntegerMeasure, int]:
-    """The count-fold convolution power, rounded down; about ``allowance`` of mass may be cut off at each end.
+    """Return the count-fold convolution power, rounded down; about ``allowance`` of mass may be cut off at each end.
 
     Returns:
         The power, and the largest window that occurred.
@@ -158,7 +158,7 @@ def missing_mass(bases: Iterable[tuple[IntegerMeasure, int]], result: IntegerMea
 
 
 def scaled(mass: arb, slots: Slots, *, upwards: bool) -> int:
-    """The end of a ball in units of 2^-B, rounded outwards, at least 0."""
+    """Return the end of a ball in units of 2^-B, rounded outwards, at least 0."""
     end = mass.upper() if upwards else mass.lower()
     number, exponent = (int(part) for part in end.man_exp())
     shift = exponent + slots.unit_bits

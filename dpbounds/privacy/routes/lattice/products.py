@@ -23,7 +23,7 @@ from dpbounds.privacy.routes.lattice.steps import AnyStep, as_step
 
 
 def steps_of(product: Product) -> Steps:
-    """The steps of a product, equal ones counted together."""
+    """Return the steps of a product, equal ones counted together."""
     counts: Counter[AnyStep] = Counter()
     for pair, count in product:
         if count < 1:
@@ -34,7 +34,7 @@ def steps_of(product: Product) -> Steps:
 
 
 def largest_loss_of(steps: Steps) -> Enclosure | None:
-    """The least upper bound of the composed finite losses, where they have one."""
+    """Return the least upper bound of the composed finite losses, where they have one."""
     with working(SUM_PRECISION):
         largest = arb(0)
         for step, count in steps:
@@ -58,14 +58,14 @@ def certainly_infinite(steps: Steps) -> arb:
 
 
 def total_variation_at_most(steps: Steps, delta: Fraction) -> bool:
-    """Whether already Σ T_i TV_i <= δ: the total variation of a product is at most the sum of its factors'."""
+    """Return whether already Σ T_i TV_i <= δ: the total variation of a product is at most the sum of its factors'."""
     with working(SUM_PRECISION):
         everything = sum((count * step.total_variation() for step, count in steps), arb(0))
         return bool(everything <= ball(delta))
 
 
 def sketches_of(steps: Steps, log_delta: float) -> list[choices.Sketch]:
-    """The steps in floats, as far out as δ of that size needs."""
+    """Return the steps in floats, as far out as δ of that size needs."""
     everyone = sum(count for _, count in steps)
     reach = math.sqrt(2 * (60 + math.log(everyone) - log_delta)) + 2
     return [choices.sketch(step, count, reach) for step, count in steps]

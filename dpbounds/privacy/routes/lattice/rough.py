@@ -1,4 +1,4 @@
-"""The composed loss by a transform in plain floating point: what δ, its slope and its density are likely to be.
+"""The composed loss by a transform in plain floating point: estimates of δ, its slope and its density.
 
 A saddle point takes the tilted, composed loss as Gaussian; where few rare, large losses decide it is not. Like all of
 ``saddle.py`` this proves nothing: it chooses, and spares attempts that would turn out too coarse.
@@ -69,7 +69,7 @@ class Rough:
         return self.log_mass - self.tilt * epsilon + math.log(value), steepness / value, density / steepness
 
     def epsilon_for(self, log_delta: float) -> float | None:
-        """The ε >= 0 at which δ is as wanted; None where that lies outside the grid."""
+        """Return the ε >= 0 at which δ is as wanted; None where that lies outside the grid."""
         low, high = max(0.0, float(self.places[0])), float(self.places[-1])
         if not low < high:
             return None
@@ -81,7 +81,7 @@ class Rough:
 
 
 def sharpened(sketches: Sequence[Sketch], aim: GaussianSaddle, log_delta: float | None = None) -> GaussianSaddle:
-    """Return the same tilt, with what a transform sees at its ε (or, given log δ, at the ε where it is that)."""
+    """Return the same tilt, improved by a transform at its ε (or, given log δ, at the ε with that δ)."""
     rough = Rough.of(sketches, aim.tilt)
     epsilon = aim.epsilon if log_delta is None else rough.epsilon_for(log_delta)
     seen = None if epsilon is None else rough.at(epsilon)

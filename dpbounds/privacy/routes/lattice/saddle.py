@@ -59,7 +59,7 @@ class Sketch:
         return float(np.logaddexp.reduce([math.log(w) + log_tail((x - m) / deviation) for w, m in _mixture(self.step)]))
 
     def truncated(self, x_max: float) -> Sketch:
-        """Return the same step without what lies beyond ``x_max``."""
+        """Return the same step without its part beyond ``x_max``."""
         keep = self.x <= x_max
         return Sketch(self.step, self.count, self.x[keep], self.loss[keep], self.log_weights[keep])
 
@@ -107,7 +107,7 @@ def sketch(step: AnyStep, count: int, reach: float) -> Sketch:
 
 
 def _rung(reach: float) -> int:
-    """The reach rounded up to one of a few values, so that nodes are made once and used often."""
+    """Return the reach rounded up to one of a few values, so that nodes are made once and used often."""
     return math.ceil(10 * 1.5 ** max(0, math.ceil(math.log(reach / 10) / math.log(1.5))))
 
 
@@ -220,12 +220,12 @@ def _untilted(sketches: Sequence[Sketch], epsilon: float) -> GaussianSaddle:
 
 
 def without_tilt(sketches: Sequence[Sketch]) -> GaussianSaddle:
-    """The composed loss as it is, at its mean."""
+    """Return the composed loss as it is, at its mean."""
     return _untilted(sketches, cumulants(sketches, 0.0)[1])
 
 
 def saddle_for_epsilon(sketches: Sequence[Sketch], epsilon: float) -> GaussianSaddle:
-    """The tilt under which the composed loss has mean ``epsilon``, or none if it has a larger mean without."""
+    """Return the tilt under which the composed loss has mean ``epsilon``, or none if it has a larger mean without."""
     if cumulants(sketches, 0.0)[1] >= epsilon:
         return _untilted(sketches, epsilon)
     tilt = _crossing(lambda s: epsilon - cumulants(sketches, s)[1])
@@ -237,7 +237,7 @@ def saddle_for_epsilon(sketches: Sequence[Sketch], epsilon: float) -> GaussianSa
 
 
 def saddle_for_delta(sketches: Sequence[Sketch], log_delta: float, limit: float, tolerance: float) -> GaussianSaddle:
-    """The tilt at whose mean δ is as wanted.
+    """Return the tilt at whose mean δ is as wanted.
 
     No further than needed where the composed loss has a least upper bound ``limit`` and that is the answer already,
     within the tolerance: until the mean is that close, and the tilted distribution falls off on that scale.
@@ -263,7 +263,7 @@ def saddle_for_delta(sketches: Sequence[Sketch], log_delta: float, limit: float,
 def composing_tilt(
     sketches: Sequence[Sketch], saddle: GaussianSaddle, spacing: float, allowance: float
 ) -> tuple[float, float]:
-    """The tilt to compose under, and the share of the largest weight that the sum then has.
+    """Return the tilt to compose under, and the share of the largest weight that the sum then has.
 
     Where one large loss is as likely as none, the saddle point lies between the two, and the composed distribution
     spans several of them. Under a slightly smaller tilt large losses are rare: a few more bits buy a much shorter
@@ -321,7 +321,7 @@ def _mean(weights: Floats, values: Floats) -> float:
 
 
 def offset(part: Sketch, spacing: float, slack: float) -> float:
-    """A lattice point for one step: less than ``slack`` below the centroid of the P-mass within a spacing of it.
+    """Return a lattice point for one step: less than ``slack`` below the centroid of the P-mass within a spacing of it.
 
     Where nearly all steps lose nearly the same (rare sampling, little noise), the lattice then has a point there: the
     spread of these steps costs little, and merging them takes nothing from the rare large losses.
@@ -360,7 +360,7 @@ def added_variance(part: Sketch, weights: Floats, start: float, spacing: float) 
 
 
 def spacing_for(sketches: Sequence[Sketch], saddle: GaussianSaddle, width: float, slack: float) -> float:
-    """The spacing at which ε is expected to be known to ``width``."""
+    """Return the spacing at which ε is expected to be known to ``width``."""
     allowed = 2 * width / (saddle.sharpness * _SWEEP_COST)
     tilted = [part.tilted(saddle.tilt)[1] for part in sketches]
 
@@ -387,7 +387,7 @@ def spacing_for(sketches: Sequence[Sketch], saddle: GaussianSaddle, width: float
 
 
 def _aligned(unit: float, variance: Callable[[float], float], allowed: float) -> float:
-    """The coarsest good fraction unit/m, a hair less, so that no atom falls below its lattice point."""
+    """Return the coarsest good fraction unit/m, a hair less, so that no atom falls below its lattice point."""
 
     def spacing(m: int) -> float:
         return unit / m * (1 - 2.0**-48)
@@ -403,7 +403,7 @@ def _aligned(unit: float, variance: Callable[[float], float], allowed: float) ->
 
 
 def lattice_for(part: Sketch, spacing: Fraction, slack: float) -> Lattice:
-    """The lattice of one step: the common spacing, an offset of its own."""
+    """Return the lattice of one step: the common spacing, an offset of its own."""
     return Lattice(Fraction(offset(part, float(spacing), slack)), spacing)
 
 

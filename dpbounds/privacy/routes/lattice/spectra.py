@@ -87,7 +87,7 @@ class ComposedSpectrum:
         return cls(tuple(laws), length, tuple(spectra), tuple(errors), frequencies, sensitivities, left_out)
 
     def for_balls(self, target: float) -> Frequencies:
-        """The frequencies worth computing in ball arithmetic, so that what remains stays below ``target`` if it can."""
+        """The frequencies worth computing in ball arithmetic, so that the rest stays below ``target`` if possible."""
         terms = sum(len(law.positions) for law in self.laws)
         if len(self.frequencies) * terms <= min(_EXACT_TERMS, 8 * self.length):
             return self.frequencies
@@ -111,7 +111,7 @@ class ComposedSpectrum:
         return result
 
     def masses(self, exact: Sequence[tuple[int, acb]]) -> tuple[Floats, arb]:
-        """The inverse transform c of G, not clipped, and at least the norm of its error.
+        """Return the inverse transform c of G, not clipped, and at least the norm of its error.
 
         Args:
             exact: G at some of the frequencies, in balls; elsewhere it is computed in float64.

@@ -46,7 +46,7 @@ class Lattice:
     _balls_at: dict[int, tuple[arb, arb]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def point(self, index: int) -> arb:
-        """The lattice point as a ball."""
+        """Return the lattice point as a ball."""
         offset, spacing = self._balls()
         return offset + index * spacing
 
@@ -136,7 +136,7 @@ class GaussianStep:
         return max(0, -exponent_of(self.sample_rate))
 
     def largest_loss(self) -> arb | None:
-        """The least upper bound of the finite losses, or None."""
+        """Return the least upper bound of the finite losses, or None."""
         return -(-ball(self.sample_rate)).log1p() if self.bounded_above else None
 
     def infinite(self) -> arb:
@@ -149,7 +149,7 @@ class GaussianStep:
         return p - r
 
     def _position(self, loss: arb) -> arb | None:
-        """The x at which L(x) = ``loss``; None where no x has so extreme a loss (log(1-q) and beyond)."""
+        """Return the x at which L(x) = ``loss``; None where no x has so extreme a loss (log(1-q) and beyond)."""
         if self.direction is Direction.REMOVE:
             return self._position_remove(loss)
         if self.direction is Direction.ADD:
@@ -230,7 +230,7 @@ class LossStep:
     pair: Pair
 
     def law(self) -> LossDistribution:
-        """The distribution at the working precision."""
+        """Return the distribution at the working precision."""
         return law_at(self.pair, working_bits())
 
     @property
@@ -261,7 +261,7 @@ class LossStep:
         return self.pair.participation
 
     def largest_loss(self) -> arb | None:
-        """The least upper bound of the finite losses, or None."""
+        """Return the least upper bound of the finite losses, or None."""
         return self.law().largest_loss()
 
     def infinite(self) -> arb:
@@ -291,7 +291,7 @@ class LossStep:
 
 
 def _atom(point: LossAtom, lattice: Lattice) -> Atom:
-    """The atom with the lattice points around it: proven to lie between them, whatever the rounding."""
+    """Return the atom with the lattice points around it: proven to lie between them, for any rounding."""
     below, _ = lattice.index_below(point.loss)
     for first, last in ((below, below + 1), (below - 1, below + 1), (below, below + 2), (below - 1, below + 2)):
         if point.loss >= lattice.point(first) and point.loss <= lattice.point(last):
@@ -343,7 +343,7 @@ def exponent_of(number: Fraction) -> int:
 
 
 def natural_spacing(step: AnyStep) -> float | None:
-    """A spacing of which all distances between the atoms of a step are multiples; None where none is to be seen."""
+    """Return a spacing that divides all distances between the atoms of a step; None where none is found."""
     if isinstance(step, GaussianStep):
         return None
     with working(_LOOK):

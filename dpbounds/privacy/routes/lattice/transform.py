@@ -232,5 +232,5 @@ def _twist(size: int) -> tuple[Floats, Floats]:
 
 
 def above(value: arb) -> float:
-    """A double at or above a ball."""
+    """Return a double at or above a ball."""
     return float(np.nextafter(float(value.upper()), np.inf))

@@ -26,7 +26,7 @@ Complexes = NDArray[np.complex128]
 
 
 class WeightedSum(Protocol):
-    """A sequence c on a window, of which weighted sums can be had."""
+    """A sequence c on a window, with its weighted sums."""
 
     def bound(self, first: int, t: arb) -> arb:
         """Σ w_j c_j over the window's positions j >= ``first``, where the loss exceeds ε by t >= 0: a ball."""

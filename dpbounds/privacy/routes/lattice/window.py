@@ -1,4 +1,4 @@
-"""One period of the lattice for a composition by Fourier transform, and what may lie outside it, proven.
+"""One period of the lattice for a composition by Fourier transform, and a proven bound on the mass outside it.
 
 A transform of length N adds up what lies a multiple of N lattice points apart. Chernoff bounds in ball arithmetic say
 how much that can be. Sections 3 and 6 of ``fourier.md``.
@@ -117,7 +117,7 @@ def choose_window(
     log_allowance: float,
     log_weight: float,
 ) -> Window:
-    """The shortest window in which each of the errors weighs about exp(log_allowance) times the largest weight.
+    """Return the shortest window in which each of the errors weighs about exp(log_allowance) times the largest weight.
 
     Args:
         laws: The distributions of the steps.

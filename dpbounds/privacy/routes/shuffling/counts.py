@@ -90,7 +90,7 @@ def _beyond(base: ShiftedGaussians, odds: Fraction) -> arb:
 
 @lru_cache(maxsize=16)
 def dominating(pair: ShuffledBatches, choice: Choice) -> Discrete:
-    """A discrete pair that dominates an epoch of the run with clones."""
+    """Return a discrete pair that dominates an epoch of the run with clones."""
     with working(PRECISION):
         grid = _Grid.of(pair, choice)
         masses = [[arb(0), arb(0)] for _ in range(len(grid.ratios) - 1)]  # P- and Q-mass of each cell
@@ -147,17 +147,17 @@ class _Grid:
         return cls(first, choice.spacing, tuple(ratios), tuple(shares), rising)
 
     def loss(self, index: int) -> Fraction:
-        """The index-th loss."""
+        """Return the index-th loss."""
         return (self.first + index + _OFFSET) * self.spacing
 
 
 def _share(s: arb, o: arb, alpha: arb) -> arb:
-    """The share k/n of labels of the first kind at which these are α times as likely where the record is."""
+    """Return the share k/n of labels of the first kind at which these are α times as likely where the record is."""
     return (s * alpha - 1) / (s * o - 1 + alpha * (s - o))
 
 
 def _reach(law: LossDistribution, rest: Fraction, negligible: float) -> Fraction:
-    """A loss above which the rest has next to no mass: a choice."""
+    """Return a loss above which the rest has next to no mass: a choice."""
     reach = Fraction(1, 4)
     while float(rest) * float(law.tail(ball(reach))[0]) > negligible:
         reach *= 2

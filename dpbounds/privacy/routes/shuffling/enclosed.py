@@ -1,4 +1,4 @@
-"""The least of what is proven of shuffled batches: their clones, two halves through a zeroed record, or no secret.
+"""The least of the bounds on shuffled batches: by clones, by two halves through a zeroed record, or without secret.
 
 ``schemes/shuffled.md`` numbers the bounds. What is chosen in floating point is proven once.
 """
@@ -53,7 +53,7 @@ def in_known_order(product: Product) -> Product:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Epochs of one order of neighbours, and what is released beside them."""
+    """Epochs of one order of neighbours, and the releases beside them."""
 
     parts: Parts
     others: Product
@@ -70,7 +70,7 @@ class _Run:
         return sum(count for _, count in self.parts)
 
     def hopeless(self, delta: float) -> bool:
-        """Whether in no epoch even one clone is expected, whatever the aim: a choice not to look any further.
+        """Return whether no epoch is expected to have even one clone, for any aim: a choice to stop there.
 
         Nor is one looked for where δ/epochs is below all doubles, in which clones are chosen.
         """
@@ -106,7 +106,7 @@ class _Run:
         return estimated(self.parts, aim, gaussian, delta)
 
     def with_clones(self, aim: Aim, negligible: float) -> tuple[Product, Fraction]:
-        """A product that dominates the run with clones, and the total variation between the two runs."""
+        """Return a product that dominates the run with clones, and the total variation between the two runs."""
         product, variation = self.others, Fraction(0)
         for pair, count in self.parts:
             choice = choice_for(pair, aim, negligible)
@@ -228,7 +228,7 @@ def _proven_delta(plans: Sequence[_Plan], epsilon: Fraction, prove: Prove) -> Fr
 
 
 def expected_epsilon(product: Product, delta: float, plain: float) -> float:
-    """The ε that :func:`proven` is going to say, roughly, where ``plain`` is what is spent without a secret."""
+    """Return a rough prediction of :func:`proven`'s ε; ``plain`` is the ε without a secret."""
     found = [sum(plan.expected for plan in plans) for plans in _searched_epsilon(_Run.of(product), delta, plain)]
     return min([plain, *found])
 
@@ -270,7 +270,7 @@ def _best_epsilon(run: _Run, delta: float, most: float) -> _Plan | None:
 
 
 def _first_level(value: Callable[[float], float], most: float) -> float:
-    """A level at which it is small.
+    """Return a level at which it is small.
 
     An ε needs a level above it (δ > (1 + e^ε) τ): below the best level the value soon is infinite, above it it rises.
     """
@@ -285,7 +285,7 @@ def _first_level(value: Callable[[float], float], most: float) -> float:
 
 
 def _finer(value: Callable[[float], float], level: float) -> float:
-    """A level nearby at which it is smaller."""
+    """Return a level nearby at which it is smaller."""
     step = _APART / 2
     while step > _FINEST:
         nearer = min((level, level - step, level + step), key=value)

@@ -62,7 +62,7 @@ class Estimate:
         return float((np.exp(self.log_masses[above]) * gaps).sum()) + (1 + math.exp(epsilon)) * self.variation
 
     def epsilon(self, delta: float, most: float) -> float:
-        """The first ε at which δ(ε) is at most δ; infinite where none up to ``most`` is seen."""
+        """Return the first ε at which δ(ε) is at most δ; infinite where none up to ``most`` is seen."""
         if 2 * self.variation >= delta:
             return math.inf
         top = min(most, math.log(delta / self.variation - 1), float(self.losses[-1]))
@@ -106,7 +106,7 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
 
 
 def choice_for(pair: ShuffledBatches, aim: Aim, negligible: float, cells: int = _CELLS) -> Choice | None:
-    """The choice whose total variation is that of the aim; None where none is of use."""
+    """Return the choice whose total variation is that of the aim; None where none is of use."""
     odds = _log_odds(pair, aim)
     if odds is None:
         return None
@@ -172,7 +172,7 @@ class _Law:
     count: int
 
     def trimmed(self, negligible: float) -> _Law:
-        """Without what hardly matters on either side."""
+        """Without negligible masses on either side."""
         low = int(np.searchsorted(np.cumsum(self.masses), negligible))
         high = len(self.masses) - int(np.searchsorted(np.cumsum(self.masses[::-1]), negligible))
         return _Law(self.first + low, self.masses[low : max(high, low + 1)], self.count)
@@ -247,7 +247,7 @@ def _gaussian(squared_shift: float, spacing: float, delta: float) -> _Law:
 
 
 def _epoch(pair: ShuffledBatches, count: int, choice: Choice, spacing: float) -> _Law:
-    """The distribution of ``counts.py``, rounded to nearest."""
+    """Return the distribution of ``counts.py``, rounded to nearest."""
     log_odds, others = math.log(choice.odds), min(pair.batches, MOST_BATCHES) - 1
     share = float(choice.share)
     half = math.ceil(log_odds / spacing) + 2

@@ -36,12 +36,12 @@ class GaussianNoise(Noise):
 
 
 def per_bound(noise: dict[str, Any]) -> Fraction:
-    """The squared shift of Gaussian noise per unit of the per-record bound."""
+    """Return the squared shift of Gaussian noise per unit of the per-record bound."""
     if not has_multiplier(noise):
         raise NotCovered("other than Gaussian noise, given by its noise_multiplier, with records drawn so")
     return 1 / Fraction(noise["noise_multiplier"]) ** 2
 
 
 def has_multiplier(noise: dict[str, Any]) -> bool:
-    """Whether it is Gaussian noise that is known per unit of the per-record bound."""
+    """Return whether it is Gaussian noise that is known per unit of the per-record bound."""
     return noise["kind"] == GaussianNoise.kind and noise["noise_multiplier"] is not None

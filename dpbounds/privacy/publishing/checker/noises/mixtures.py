@@ -44,7 +44,7 @@ class MixtureOfGaussiansNoise(Noise):
         demand_given(noise, "noise_stddev")
 
     def profile(self, noise: dict[str, Any], times: int) -> Profile:
-        """A mixture against one Gaussian, or against its mirror image."""
+        """Return a mixture against one Gaussian, or against its mirror image."""
         return mixture_profile(noise["norms"], noise["noise_stddev"], replaced=times == 2)
 
 

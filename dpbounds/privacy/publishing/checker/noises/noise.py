@@ -41,7 +41,7 @@ class Noise:
         raise NotImplementedError
 
     def spent(self, noise: dict[str, Any], times: int) -> Spent:
-        """Return what vectors spend of which several coordinates may move."""
+        """Return the profile of vectors, several coordinates of which may move."""
         return Spent(steps=[(self.profile(noise, times), 1)])
 
     def sampled(self, noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
@@ -56,7 +56,7 @@ class Noise:
         return two_guarantees(self.profile(noise, 1), self.profile(noise, 2), rate)
 
     def on_poisson_samples(self, noise: dict[str, Any]) -> bool:
-        """Whether it is covered on Poisson samples, as closely as on all records."""
+        """Return whether it is covered on Poisson samples, as closely as on all records."""
         return True
 
     def is_attained(self, noise: dict[str, Any]) -> bool:

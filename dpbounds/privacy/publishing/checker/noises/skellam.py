@@ -88,7 +88,7 @@ def skellam_profile(variance: Fraction, distance: int) -> Profile:
 
 
 def skellam_masses(variance: Fraction, distance: int) -> tuple[list[arb], arb, int]:
-    """(32) f(0), f(1), … from below, what all of them lack at most, and up to where that is nothing beside each."""
+    """(32) f(0), f(1), … from below, an upper bound on their total error, and the index where it gets negligible."""
     if not LEAST_NOISE < variance < 1 / LEAST_NOISE:
         raise OutOfReach("noise beyond what doubles hold")
     mu, rough = number(variance / 2), float(variance)

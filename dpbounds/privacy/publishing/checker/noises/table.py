@@ -40,7 +40,7 @@ def read_noise(noise: object, sampling: str, refused: tuple[str, ...] = (), vers
 
 
 def noise_profile(noise: dict[str, Any], times: int) -> Profile:
-    """(15), (16), (29) Noise on all records, of which one moves by ``times`` times its bound: 2 if it is replaced."""
+    """(15), (16), (29) Noise on all records, one of them moving by ``times`` times its bound: 2 if it is replaced."""
     return NOISES[noise["kind"]].profile(noise, times)
 
 

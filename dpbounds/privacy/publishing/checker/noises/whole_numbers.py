@@ -88,7 +88,7 @@ class DiscreteGaussianNoise(Noise):
 
 
 def vectors(noise: dict[str, Any], times: int) -> Fraction | None:
-    """The squared distance of whole vectors, several coordinates of which may move; None for all else."""
+    """Return the squared distance of whole vectors, several coordinates of which may move; None for all else."""
     squared: Fraction = (times * noise["bound"]) ** 2
     return squared if noise["dimension"] != 1 and squared >= 2 else None
 

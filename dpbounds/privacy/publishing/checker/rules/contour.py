@@ -122,7 +122,7 @@ def contour(
 
 
 def peak(s: arb) -> arb:
-    """The maximum over t of (1 - e^{-t}) e^{-st} = s^s / (1+s)^{1+s}."""
+    """Return the maximum over t of (1 - e^{-t}) e^{-st} = s^s / (1+s)^{1+s}."""
     return (s * s.log() - (1 + s) * (1 + s).log()).exp()
 
 

@@ -35,7 +35,7 @@ def zeroed_profile(squared_shift: Fraction, rate: Fraction | arb, order: str) ->
 
 
 def may_displace(noise: dict[str, Any], relation: str) -> bool:
-    """Whether a record that displaces another one is covered."""
+    """Return whether a record that displaces another one is covered."""
     if relation == "zero-out-one":
         return has_multiplier(noise)
     return NOISES[noise["kind"]].displaces and not noise.get("sensitivity")

@@ -85,7 +85,7 @@ def above(total: Atoms, spacing: Fraction, epsilon: Fraction, bits: int) -> arb:
 def lattice_at_most(
     order: str, squared_shift: Fraction, sampled: Sampled, spacing: Fraction, at: tuple[Fraction, Fraction]
 ) -> bool:
-    """Whether δ(ε) <= δ is shown by composing lattice distributions as exact integers."""
+    """Return whether δ(ε) <= δ is shown by composing lattice distributions as exact integers."""
     epsilon, delta = at
     releases = sum(sampled.values()) + 1
     bits = math.ceil((math.log(releases) - log(delta)) / math.log(2)) + 60

@@ -171,7 +171,7 @@ def rectangles(law: Law, tilt: arb) -> list[tuple[arb, arb]]:
 
 
 def sinc_bound(x: arb) -> arb:
-    """A non-increasing upper bound on |sin y / y|, y >= x: max(sin x / x, 1/4) up to 3, then min(1/4, 1/x)."""
+    """Return a non-increasing upper bound on |sin y / y|, y >= x: max(sin x / x, 1/4) up to 3, then min(1/4, 1/x)."""
     if x <= 3:
         return (x.sin() / x).max(arb(1) / 4)
     return (1 / x).min(arb(1) / 4) if x > 3 else arb(1)
@@ -199,5 +199,5 @@ def turned_line(law: Law, tilt: arb, turn: arb) -> list[tuple[arb, arb]]:
 
 
 def at_zero(law: Law, bits: int) -> arb:
-    """The P-mass that [a, b] and χ keep in one step, M(0)."""
+    """Return the P-mass that [a, b] and χ keep in one step, M(0)."""
     return moments(law, arb(0), arb(0), 0, bits)[0].real

@@ -39,7 +39,7 @@ class Grid:
         self.half, self.shift, self.levels, self.bits = half, shift, levels, bits
 
     def law(self, base: Profile, negligible: arb) -> Ratios:
-        """The distribution of dP/dQ under Q: its E (X - x)_+ is made linear between the points."""
+        """Return the distribution of dP/dQ under Q: its E (X - x)_+ is made linear between the points."""
         places = [(level, k) for level in range(self.levels) for k in range(self.half if level else 1, 2 * self.half)]
         found: list[list[int]] = [[0] * (2 * self.half) for _ in range(self.levels)]
         unit = number(Fraction(1, 2**self.shift))
@@ -57,7 +57,7 @@ class Grid:
         return Ratios(found[: here[0] + 1], rounded_up(above / unit, self.bits))
 
     def constant(self, value: int) -> Ratios:
-        """A whole number, spread to two points."""
+        """Return a whole number, spread to two points."""
         level, place = 0, value << self.shift
         while place >= (2 * self.half - 1) << level:
             level += 1
@@ -95,7 +95,7 @@ class Grid:
         return found
 
     def sum(self, one: Ratios, other: Ratios) -> Ratios:
-        """The distribution of a sum; a product of two levels goes to the coarser one."""
+        """Return the distribution of a sum; a product of two levels goes to the coarser one."""
         top = 2 * self.half
         nothing: list[int] = []
         levels, over, low_one, low_other = list[list[int]](), nothing, nothing, nothing
@@ -127,7 +127,7 @@ class Grid:
 
 
 def grid_for(aim: Aim, bases: list[tuple[Fraction, int]], bins: int) -> Grid:
-    """(20) Points and unit are hints; levels reach what one ratio, or all together, hardly ever exceed."""
+    """(20) Points and unit are hints; levels reach values that one ratio, or all together, hardly ever exceed."""
     half, shift = (field(aim.hints, name, int) if name in aim.hints else least for name, least in GRID.items())
     if not (16 <= half <= 2**18 and 0 <= shift <= 40 and half & (half - 1) == 0):
         raise Malformed(f"a grid of {half} points and unit 2^-{shift}")

@@ -49,7 +49,7 @@ def overlaps(given: dict[str, Any], steps: int, bins: int) -> list[Fraction]:
 
 
 def of_binned_matrix(release: dict[str, Any], order: str, stride: int, aim: Aim) -> Steps:
-    """(26) What the bins of one residue have in common, and one of them for the rest; any stride will do."""
+    """(26) The common part of the bins of one residue, and one of them for the rest; any stride is valid."""
     bins, given = release["separation"], release["matrix"]
     if stride < 1 or bins % stride:
         raise Malformed(f"a stride of {stride} with {bins} bins")

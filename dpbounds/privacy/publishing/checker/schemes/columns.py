@@ -21,7 +21,7 @@ MATRICES = {
 
 
 def read_matrix(matrix: object) -> dict[str, Any]:
-    """A matrix with its numbers read: lower triangular, without a 0 on its diagonal."""
+    """Return a matrix with its numbers read: lower triangular, without a 0 on its diagonal."""
     kind = field(matrix, "kind", str)
     if kind not in MATRICES:
         raise Malformed(f"a matrix of kind {quoted(kind)}")
@@ -59,7 +59,7 @@ def common_denominator(values: list[Fraction]) -> int:
 
 
 def whole_rows(matrix: dict[str, Any], steps: int) -> tuple[list[list[int]], int]:
-    """The rows up to the diagonal in units of 1 / (the common denominator), and that."""
+    """Return the rows up to the diagonal in units of 1 / (the common denominator), and that."""
     if matrix["kind"] == "toeplitz":
         values = matrix["coefficients"]
         if steps > ROWS:

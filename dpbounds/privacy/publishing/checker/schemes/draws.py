@@ -41,7 +41,7 @@ class WithReplacement(Scheme):
             raise Malformed("draws with replacement from fewer than two records")
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """A record that is drawn several times."""
+        """Return a record that is drawn several times."""
         return Spent(steps=[(of_draws(release, order, relation), 1)])
 
     def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:

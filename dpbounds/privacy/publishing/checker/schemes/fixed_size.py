@@ -40,7 +40,7 @@ class WithoutReplacement(Scheme):
         return may_displace(noise, relation)
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """A record in the place of another one."""
+        """Return a record in the place of another one."""
         return Spent(steps=[(of_fixed_size(release, order, relation), 1)])
 
     def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:

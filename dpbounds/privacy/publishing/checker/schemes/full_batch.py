@@ -24,7 +24,7 @@ class FullBatch(Scheme):
         return True
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """The noise's own."""
+        """Return the noise's own."""
         noise = NOISES[release["mechanism"]["kind"]]
         found = noise.spent(release["mechanism"], 2 if relation == "replace-one" else 1)
         if order == "add" and not noise.symmetric:

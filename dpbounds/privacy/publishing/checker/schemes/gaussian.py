@@ -54,7 +54,7 @@ class Gaussian(Scheme):
         return Fraction(0), Sampled({(q, z**2): 1})
 
     def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
-        """Return what a group spends: k times the shift; or a binomial number of it on a sample."""
+        """Return the profile of a group: k times the shift; or a binomial number of it on a sample."""
         shift, sampled = self.product(release, relation)
         if not sampled:
             return Spent(group**2 * shift)

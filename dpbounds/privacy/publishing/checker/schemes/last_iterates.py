@@ -49,7 +49,7 @@ class LastIterate(Scheme):
     by_position = True
 
     def demand(self, release: dict[str, Any], version: int) -> None:
-        """Refuse what no run does."""
+        """Refuse parameters that no run has."""
         after = field(release, "checkpoints", list)
         if any(type(each) is not int for each in after) or any(
             second <= first for first, second in pairwise((0, *after, release["epochs"]))
@@ -90,7 +90,7 @@ class LastIterate(Scheme):
         return cost * (farthest / z) ** 2, Sampled()
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """Return what the most expensive position spends, or an average of positions."""
+        """Return the profile of the most expensive position, or of an average of positions."""
         if not self.is_drawn(release):
             return super().spent(release, order, relation, aim)
         z, farthest = of_noise(release, relation)

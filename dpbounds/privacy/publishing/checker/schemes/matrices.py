@@ -32,7 +32,7 @@ class Matrix(Scheme):
     }
 
     def demand(self, release: dict[str, Any], version: int) -> None:
-        """Read the matrix; refuse what does not go together."""
+        """Read the matrix; refuse fields that are inconsistent."""
         release["matrix"] = read_matrix(release["matrix"])
         needs = {"single": (False, False), "fixed-order": (True, False), "minimum-separation": (True, False)}
         needs |= {"cyclic-poisson": (True, True), BINNED: (True, False)}
@@ -78,7 +78,7 @@ class Matrix(Scheme):
         return found * (4 if relation == "replace-one" else 1) / variance, Sampled()
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """Return what the rows spend; with balls in bins, strides are hints."""
+        """Return the profile of the rows; with balls in bins, strides are hints."""
         if not self.is_drawn(release):
             return super().spent(release, order, relation, aim)
         stride = aim.choice("strides") if aim.waiting.get("strides") else release["separation"]

@@ -29,5 +29,5 @@ class Poisson(Scheme):
         return True
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """A record beside the others."""
+        """Return a record beside the others."""
         return Spent(steps=[(joining(release["mechanism"], order, relation, release["sample_rate"]), 1)])

@@ -1,4 +1,4 @@
-"""Base class of kinds of releases: fields, conditions, words, and what a release spends."""
+"""Base class of kinds of releases: fields, conditions, words, and profiles."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class Scheme:
     groups_under: tuple[str, ...] = ()
 
     def holds(self, noise: dict[str, Any], relation: str) -> bool:
-        """Whether what it spends around a noise is covered."""
+        """Return whether its profile around a noise is covered."""
         return has_multiplier(noise)
 
     def demand(self, release: dict[str, Any], version: int) -> None:
         """Refuse parameters that do not go together, and read those that depend on others."""
 
     def is_drawn(self, release: dict[str, Any]) -> bool:
-        """Whether it takes the profiles of version 5."""
+        """Return whether it takes the profiles of version 5."""
         return True
 
     def is_attained(self, release: dict[str, Any]) -> bool:
@@ -58,20 +58,20 @@ class Scheme:
         raise NotImplementedError
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """Return what one release spends, as pairs or profiles."""
+        """Return the loss of one release, as pairs or profiles."""
         shift, sampled = self.product(release, relation)
         return Spent(shift, [(sampled_profile(order, q, 1 / z2), times) for (q, z2), times in sampled.items()])
 
     def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
-        """(31) Return what ``group`` records spend at once."""
+        """(31) Return the loss of ``group`` records at once."""
         raise NotCovered(f"groups of records with {self.kind} under {relation}")
 
     def sampling(self, release: dict[str, Any]) -> str | None:
-        """The name of the scheme in the digest, beside that of the noise."""
+        """Return the name of the scheme in the digest, beside that of the noise."""
         return self.kind
 
     def words(self, release: dict[str, Any]) -> str:
-        """One line for a person; exact numbers are rounded so that what is said spends no less."""
+        """One line for a person; exact numbers are rounded so that the stated release spends no less."""
         return drawn_in_words(release)
 
 
@@ -86,7 +86,7 @@ def of_noise(release: dict[str, Any], relation: str) -> tuple[Fraction, int]:
 
 
 def demand_positions(relation: str) -> None:
-    """Refuse what goes by position where positions shift."""
+    """Refuse schemes that depend on positions where positions shift."""
     if relation == "add-or-remove-one":
         raise Malformed("batches by position have no pair under add-or-remove-one, where all positions shift")
 
@@ -98,7 +98,7 @@ def demand_rate(release: dict[str, Any]) -> None:
 
 
 def drawn_in_words(read: dict[str, Any]) -> str:
-    """Noise and how records are drawn; exact numbers are rounded so that what is said spends no less."""
+    """Noise and sampling; exact numbers are rounded so that the stated release spends no less."""
     noise, left = read["mechanism"], ("kind", "mechanism", "count")
 
     def told(name: str, value: Any) -> str:

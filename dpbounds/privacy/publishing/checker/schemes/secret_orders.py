@@ -114,7 +114,7 @@ class Shuffles:
         return self.known[key]
 
     def piece(self, first: int, count: int) -> tuple[fmpz_poly, int]:
-        """Return the masses of ``count`` epochs, the last followed by what is published; and the mass beyond."""
+        """Return the masses of ``count`` epochs, the last followed by publication; and the mass beyond."""
         laws, beyond, nothing = [fmpz_poly([mass << 32]) for mass in self.chances], 0, fmpz_poly([0])
         for epoch in range(first, first + count - 1):
             gathered = [nothing] * len(self.blocks)
@@ -129,12 +129,12 @@ class Shuffles:
         return found, beyond + over
 
     def both(self, one: tuple[fmpz_poly, int], other: tuple[fmpz_poly, int]) -> tuple[fmpz_poly, int]:
-        """The distribution of a sum."""
+        """Return the distribution of a sum."""
         found, over = rounded_poly(one[0] * other[0], 96, self.most)
         return found, one[1] + other[1] + over
 
     def law(self) -> Costs:
-        """On few places, farther apart where costs are large; what lies beyond costs the most there is."""
+        """On few places, farther apart where costs are large; the mass beyond has the largest cost."""
         parts = [repeated(self.piece(*each), times, self.both) for each, times in self.pieces.items()]
         total, beyond = reduce(self.both, parts)
         masses = [int(mass) for mass in total.coeffs()]

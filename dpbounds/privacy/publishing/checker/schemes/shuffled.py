@@ -51,7 +51,7 @@ class Shuffled(Scheme):
 
 
 class Clones:
-    """(21) The choices of one epoch: s, (p, p') and (t, t'), with what they need."""
+    """(21) The choices of one epoch: s, (p, p') and (t, t'), with their conditions."""
 
     def __init__(self, record: object) -> None:
         self.odds = rational(field(record, "odds", str), 1)

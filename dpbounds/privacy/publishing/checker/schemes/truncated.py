@@ -25,7 +25,7 @@ from dpbounds.privacy.publishing.checker.work import effort
 
 
 class TruncatedPoisson(Scheme):
-    """A Poisson sample, of which a uniform choice of B records is kept."""
+    """A Poisson sample, cut to a uniform choice of B records."""
 
     kind = "truncated-poisson"
     fields: ClassVar[Fields] = {
@@ -48,7 +48,7 @@ class TruncatedPoisson(Scheme):
         return NOISES[noise["kind"]].truncates and may_displace(noise, relation)
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """Return what the sizes of one class of neighbours spend; the mass to move is a hint."""
+        """Return the loss for the sizes of one class of neighbours; the mass to move is a hint."""
         n = release["dataset_size"]
         low, high = aim.sizes.get(n, (1 if relation == "add-or-remove-one" else n, n))
         amount = rational(aim.moved.pop(0), 0) if aim.moved else Fraction(0)

@@ -24,12 +24,12 @@ def window(rise: Fraction, steps: int) -> Fraction:
 
 
 def is_scheduled(release: dict[str, Any]) -> bool:
-    """Whether step sizes change, of a last iterate."""
+    """Return whether step sizes change, of a last iterate."""
     return isinstance(release.get("smoothness_step"), list)
 
 
 def windows_of(release: dict[str, Any]) -> Callable[[int, int], arb]:
-    """(11), (25) What a participation in step i costs, from above, up to the next one, or to publication, in step j."""
+    """(11), (25) The cost of a participation in step i, from above, up to the next one, or to publication, in j."""
     if not is_scheduled(release):
         rise = release["smoothness_step"] - release["weight_decay_step"]
         of_length = lru_cache(maxsize=None)(lambda steps: number(window(rise, steps)))
@@ -56,7 +56,7 @@ def windows_of(release: dict[str, Any]) -> Callable[[int, int], arb]:
 
 
 def scheduled_costs(release: dict[str, Any]) -> list[Fraction]:
-    """(25) For each position, kept in every epoch: windows up to the next participation, or to what is published."""
+    """(25) For each position, kept in every epoch: windows up to the next participation, or to publication."""
     m, epochs, cost = release["batches"], release["epochs"], windows_of(release)
     ends, costs = {*release["checkpoints"], epochs}, []
     with ctx.workprec(512):
