@@ -180,6 +180,7 @@ class _Curve:
             return self._at_zero()
         lower, upper = Fraction(0), 1 - a
         places, tolerance = _first_places(a), _LOOSE
+        beyond: Fraction | None = None  # an upper bound to the right of all places; None as long as there is none
         for _ in range(_ROUNDS):
             self._prove(places, tolerance)
             lines = [self._line(a, x) for x in places]
@@ -187,12 +188,13 @@ class _Curve:
             best = next(k for k, (low, _) in enumerate(lines) if low == least)
             first = next((k for k in range(best - 1, -1, -1) if lines[k][1] <= least), 0)
             last = next((k for k in range(best + 1, len(places)) if lines[k][1] <= least), len(places) - 1)
-            beyond = Fraction(0)
-            if not lines[last][1] <= least:
-                if places[last] < _FARTHEST:
-                    places = [*places, *dict.fromkeys(min(_FARTHEST, places[-1] * 4**k) for k in range(1, 6))]
-                    continue
+            if beyond is None and best < last and lines[last][1] <= least:
+                beyond = Fraction(0)
+            elif beyond is None and places[last] >= _FARTHEST:
                 beyond = _largest_beyond(places[last])
+            elif beyond is None:
+                places = [*places, *dict.fromkeys(min(_FARTHEST, places[-1] * 4**k) for k in range(1, 6))]
+                continue
             width, lower = upper - lower, max(lower, least)
             upper = min(upper, max(beyond, self._above(a, places, first, last)))
             if upper - lower <= _NARROW * min(lower, 1 - lower):
