@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import random
 from fractions import Fraction
 
 import mpmath
@@ -11,7 +12,14 @@ import dpbounds as dp
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.accountants.attackers import _Curve, largest_true_positive_rate
 from dpbounds.privacy.domination.composition import neighbour_classes
-from dpbounds.privacy.pairs.pairs import Allocated, AllocatedTo, Direction, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import (
+    Allocated,
+    AllocatedTo,
+    Direction,
+    FourPoints,
+    ShiftedGaussians,
+    TwoPoints,
+)
 from dpbounds.privacy.relations import Relation
 from tests.privacy.small_laws import m
 
@@ -113,6 +121,42 @@ def test_the_best_test_of_three_answers(rate):
     assert float(found.exact_lower) <= float(missed) * (1 + 1e-12)
     assert float(found.exact_upper) >= float(missed) * (1 - 1e-12)
     assert found.width < 1e-9
+
+
+def two_points(high, span):
+    h, low = m(high), m(high - span)
+    share = (1 - mpmath.exp(-low)) / (mpmath.exp(-h) - mpmath.exp(-low))
+    return [share, 1 - share], [share * mpmath.exp(-h), (1 - share) * mpmath.exp(-low)]
+
+
+def four_points(epsilon, delta):
+    odds, d = mpmath.exp(m(epsilon)), m(delta)
+    likely, unlikely = (1 - d) * odds / (1 + odds), (1 - d) / (1 + odds)
+    return [d, 0, likely, unlikely], [0, d, unlikely, likely]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_pairs_of_few_losses(seed):
+    """Neyman and Pearson, to 500 digits: also where losses are hundreds, or error rates 1e-12."""
+    draw = random.Random(seed)
+    with mpmath.workdps(500):
+        if seed % 2:
+            span = Fraction(draw.randint(1, 4000), draw.choice([10, 100, 1000]))
+            pair = TwoPoints(span * Fraction(draw.randint(1, 99), 100), span)
+            first, second = two_points(pair.high, pair.span)
+        else:
+            pair = FourPoints(Fraction(draw.randint(1, 3000), 100), Fraction(draw.randint(1, 99), 100))
+            first, second = four_points(pair.epsilon, pair.delta)
+        rate = draw.choice([Fraction(1, 10 ** draw.randint(1, 12)), Fraction(draw.randint(1, 99), 100)])
+        left, missed = m(rate), mpmath.mpf(1)
+        pairs = zip(first, second, strict=True)
+        for p, q in sorted(pairs, key=lambda each: -each[1] / each[0] if each[0] else -mpmath.inf):
+            share = min(mpmath.mpf(1), left / p) if p else 1
+            left, missed = left - share * p, missed - share * q
+        lower, upper = map(m, _Curve(((pair, 1),)).at(rate))
+        assert lower <= missed + mpmath.mpf(10) ** -45
+        assert missed <= upper + mpmath.mpf(10) ** -45
+        assert upper - lower <= mpmath.mpf("1e-7") * min(missed, 1 - missed) + mpmath.mpf(10) ** -30
 
 
 def test_nothing_is_accused_without_fear():
