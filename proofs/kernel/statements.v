@@ -191,9 +191,9 @@ Definition Advanced_joint_convexity : Prop := forall (T : finType) (q a : R) (W0
   H a (blend q W1 W0) (blend q W1' W0) <= q * ((1 - b) * H a' W1 W0 + b * H a' W1 W1').
 
 (* pairs/pairs.md, section 7. A lower rate spends less. *)
-Definition Rate_grows : Prop := forall (T : finType) (P Q : T -> R) (q q' : R),
-  distribution P -> distribution Q -> 0 <= q' -> q' <= q -> q <= 1 ->
-  dominates (blend q' P Q) Q (blend q P Q) Q.
+Definition Rate_grows : Prop := forall (T : finType) (W0 W1 W1' : T -> R) (q q' : R),
+  distribution W0 -> distribution W1 -> distribution W1' -> 0 <= q' -> q' <= q -> q <= 1 ->
+  dominates (blend q' W1 W0) (blend q' W1' W0) (blend q W1 W0) (blend q W1' W0).
 
 (* mechanisms/schemes/sampling.md, section 3. A Poisson sample of rate q, where the first dataset has a record x that
    the second lacks: the pair is ((1-q) B + q A, B). *)
@@ -297,7 +297,7 @@ Definition full_with (I : finType) (q : R) (b : nat) (D : {set I}) : R :=
 Definition Truncated_removed : Prop :=
   forall (I T U1 U2 : finType) (q : R) (b : nat) (M : {set I} -> T -> R) (A1 B1 : U1 -> R) (A2 B2 : U2 -> R)
          (D : {set I}) (x : I),
-  0 <= q -> q <= 1 -> (0 < b <= #|D|)%N -> x \notin D ->
+  0 <= q -> q <= 1 -> (0 < b)%N -> x \notin D ->
   (forall S, distribution (M S)) -> distribution A1 -> distribution B1 -> distribution A2 -> distribution B2 ->
   (forall S : {set I}, S \subset D -> (#|S| < b)%N -> dominates (M (x |: S)) (M S) A1 B1) ->
   (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> dominates (M (x |: S)) (M (j |: S)) A2 B2) ->
@@ -313,7 +313,7 @@ Definition Truncated_removed : Prop :=
 Definition Truncated_moved : Prop :=
   forall (I T U1 U2 : finType) (q g : R) (b : nat) (M : {set I} -> T -> R) (A1 B1 : U1 -> R) (A2 B2 : U2 -> R)
          (D : {set I}) (x : I),
-  0 <= q -> q <= 1 -> (0 < b <= #|D|)%N -> x \notin D ->
+  0 <= q -> q <= 1 -> (0 < b)%N -> x \notin D ->
   (forall S, distribution (M S)) -> distribution A1 -> distribution B1 -> distribution A2 -> distribution B2 ->
   (forall S : {set I}, S \subset D -> (#|S| < b)%N -> dominates (M (x |: S)) (M S) A1 B1) ->
   (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> dominates (M (x |: S)) (M (j |: S)) A2 B2) ->
@@ -334,7 +334,7 @@ Definition Truncated_moved : Prop :=
 Definition Truncated_range : Prop :=
   forall (I T U1 U2 : finType) (q s u k : R) (b : nat) (M : {set I} -> T -> R) (A1 B1 : U1 -> R) (A2 B2 : U2 -> R)
          (D : {set I}) (x : I),
-  0 <= q -> q <= 1 -> (0 < b <= #|D|)%N -> x \notin D ->
+  0 <= q -> q <= 1 -> (0 < b)%N -> x \notin D ->
   (forall S, distribution (M S)) -> distribution A1 -> distribution B1 -> distribution A2 -> distribution B2 ->
   (forall S : {set I}, S \subset D -> (#|S| < b)%N -> dominates (M (x |: S)) (M S) A1 B1) ->
   (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> dominates (M (x |: S)) (M (j |: S)) A2 B2) ->
@@ -362,7 +362,7 @@ Definition Kept_falls : Prop := forall (I : finType) (q : R) (b : nat) (D E : {s
    where fewer than b others are drawn, and of a batch with rate m/t otherwise. *)
 Definition Truncated_replaced : Prop :=
   forall (I T : finType) (q : R) (b : nat) (a h1 h2 h : R) (M : {set I} -> T -> R) (D : {set I}) (x x' : I),
-  0 < q -> q <= 1 -> (0 < b <= #|D|)%N -> 1 <= a -> x \notin D -> x' \notin D ->
+  0 < q -> q <= 1 -> (0 < b)%N -> 1 <= a -> x \notin D -> x' \notin D ->
   let t := full q b D in let r := full_with q b D / t in
   let a' := 1 + (a - 1) / q in let c := a / a' in
   (forall S : {set I}, S \subset D -> (#|S| < b)%N -> H a' (M (x |: S)) (M S) <= h1) ->
@@ -411,9 +411,10 @@ Fixpoint spent (T : nat -> finType) (b : forall n, history T n -> R) (n : nat) :
    stops goes on with steps of P = Q and b = 1.) *)
 Definition Filter : Prop :=
   forall (T : nat -> finType) (P Q : steps T) (b : forall n, history T n -> R) (l n : nat) (C : R),
-  distributions P -> distributions Q ->
+  distributions P -> distributions Q -> (forall m h, vanishes_with (P m h) (Q m h)) ->
   (forall m h, 0 < b m h) -> (forall m h, moment l (P m h) (Q m h) <= b m h) ->
-  (forall h : history T n, spent b h <= C) -> moment l (run P n) (run Q n) <= C.
+  (forall h : history T n, spent b h <= C) ->
+  vanishes_with (run P n) (run Q n) /\ moment l (run P n) (run Q n) <= C.
 
 (* notions/conversions.md, section 4. From a moment to the profile. *)
 Definition Moment_to_profile : Prop := forall (T : finType) (P Q : T -> R) (l : nat) (a : R),
@@ -437,7 +438,7 @@ Definition Filter_of_several_orders : Prop :=
    and its Q-mass if a piece at u has the ratio Q/P = y u. The pieces at one u become one outcome. The result
    dominates. *)
 Definition Spread : Prop := forall (T U : finType) (P Q : T -> R) (K : T -> U -> R) (y : U -> R),
-  (forall x u, 0 <= K x u) -> (forall x, \sum_u K x u = P x) -> (forall x, \sum_u K x u * y u = Q x) ->
+  (forall x u, 0 <= K x u) -> (forall x, \sum_u K x u = P x) -> (forall x, \sum_u K x u * y u <= Q x) ->
   let A u := \sum_x K x u in dominates P Q A (fun u => A u * y u).
 
 (* A measure on the lattice is a polynomial p: its coefficient p`_i is the mass at level i, and a product of polynomials
