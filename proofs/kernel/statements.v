@@ -304,8 +304,8 @@ Definition Truncated_removed : Prop :=
   let t := full q b D in let m := full_with q b D in
   let A (z : U1 + U2) := match z with inl u => (1 - t) * blend q A1 B1 u | inr u => (t - m) * B2 u + m * A2 u end in
   let B (z : U1 + U2) := match z with inl u => (1 - t) * B1 u | inr u => t * B2 u end in
-  dominates (truncated q b M (x |: D)) (truncated q b M D) A B /\
-  dominates (truncated q b M D) (truncated q b M (x |: D)) B A.
+  [/\ distribution A, distribution B, dominates (truncated q b M (x |: D)) (truncated q b M D) A B &
+      dominates (truncated q b M D) (truncated q b M (x |: D)) B A].
 
 (* mechanisms/schemes/truncated.md, section 2. From what is cut to what just is not: the same, where the mass g of the
    second part is compared with the samples of exactly b - 1 others, of which p is the probability. Any g from 0 to m
@@ -326,8 +326,8 @@ Definition Truncated_moved : Prop :=
     | inr (inr u) => (t - m) * B2 u + (m - g) * A2 u end in
   let B (z : U1 + (U1 + U2)) := match z with
     | inl u => (1 - t - p) * B1 u | inr (inl u) => p * B1 u | inr (inr u) => t * B2 u end in
-  dominates (truncated q b M (x |: D)) (truncated q b M D) A B /\
-  dominates (truncated q b M D) (truncated q b M (x |: D)) B A.
+  [/\ distribution A, distribution B, dominates (truncated q b M (x |: D)) (truncated q b M D) A B &
+      dominates (truncated q b M D) (truncated q b M (x |: D)) B A].
 
 (* mechanisms/schemes/truncated.md, section 3. One pair for all datasets whose t is from s to u, and whose m/t is at
    most k <= q, where a record that replaces another costs at least what a further record costs. *)
@@ -347,8 +347,8 @@ Definition Truncated_range : Prop :=
     | inr (inr y) => s * blend k A2 B2 y end in
   let B (z : U1 + (U2 + U2)) := match z with
     | inl y => (1 - u) * B1 y | inr (inl y) => (u - s) * B2 y | inr (inr y) => s * B2 y end in
-  dominates (truncated q b M (x |: D)) (truncated q b M D) A B /\
-  dominates (truncated q b M D) (truncated q b M (x |: D)) B A.
+  [/\ distribution A, distribution B, dominates (truncated q b M (x |: D)) (truncated q b M D) A B &
+      dominates (truncated q b M D) (truncated q b M (x |: D)) B A].
 
 (* mechanisms/schemes/truncated.md, section 3. Both bounds for all sizes in a range: t grows with the dataset, and m/t
    falls. *)

@@ -427,7 +427,7 @@ Qed.
 Theorem truncated_range : Truncated_range R.
 Proof.
 move=> I T U1 U2 q s u k b M A1 B1 A2 B2 D x q0 q1 bD xD lM lA1 lB1 lA2 lB2 dom1 dom2 larger s0 st tu u1 k0 kq mk A B.
-have [run_dom _] := truncated_removed q0 q1 bD xD lM lA1 lB1 lA2 lB2 dom1 dom2.
+have [_ _ run_dom _] := truncated_removed q0 q1 bD xD lM lA1 lB1 lA2 lB2 dom1 dom2.
 case: b bD dom1 dom2 st tu mk run_dom => // c cD _ _; set t := full q c.+1 D; set m := full_with q c.+1 D.
 move=> st tu mk run_dom; have [m0 mt] := full_with_bounds c D q0 q1.
 have t0 : 0 <= t by apply: le_trans m0 mt.
