@@ -90,7 +90,7 @@ def test_every_file_holds_known_commands_only(name):
 
 
 @pytest.mark.parametrize(
-    "name, text",
+    ("name", "text"),
     [
         ("profiles", "Variable x : False."),
         ("profiles", "Hypothesis x : False."),

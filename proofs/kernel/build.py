@@ -190,7 +190,7 @@ def sentences(text: str) -> list[str]:
 
 
 def forbidden(name: str, text: str) -> list[str]:
-    """The sentences that a file may not contain: a notation in ``statements.v``, a variable outside of a section, ..."""
+    """The sentences that a file may not contain, for example a notation in ``statements.v``."""
     allowed = DEFINITIONS if name == STATEMENTS else COMMANDS
     found, sections, in_proof = [], 0, False
     for sentence in sentences(text):
@@ -288,7 +288,9 @@ def switched_off(summary: str) -> list[str]:
         raise Refused(f"coqchk must report {', '.join(sorted(missing))}; it prints:\n{summary}")
     # Names that mathcomp and Coq seal in a module are listed with the axioms.
     found = re.findall(r"kernel\.\S+", parts["Axioms"])
-    return found + [f"{key}: {parts[key].strip()}" for key in sorted(expected - {"Axioms"}) if "<none>" not in parts[key]]
+    return found + [
+        f"{key}: {parts[key].strip()}" for key in sorted(expected - {"Axioms"}) if "<none>" not in parts[key]
+    ]
 
 
 def check_again(folder: Path) -> None:
@@ -315,7 +317,9 @@ def check_control(folder: Path, name: str, claim: Claim, control: Control) -> No
     text = with_claims(name, [control.altered(claim.text)])
     if control.proof_old:
         if control.proof_old not in text:
-            raise Refused(f"the control of {claim.name} must alter a text of the proof; {control.proof_old!r} is not there")
+            raise Refused(
+                f"the control of {claim.name} must alter a text of the proof; {control.proof_old!r} is not there"
+            )
         text = text.replace(control.proof_old, control.proof_new)
     (folder / "altered.v").write_text(text, encoding="utf-8")
     result = compiled(folder, "altered")
