@@ -164,6 +164,16 @@ def test_a_control_alters_its_claim(control):
     assert control.why
 
 
+def test_a_refutation_denies_the_altered_claim():
+    refuted = [control for control in build.controls() if control.refuted]
+    assert len(refuted) >= 15
+    for control in refuted:
+        text = build.refutation(CLAIMS[control.claim], control)
+        assert control.altered(CLAIMS[control.claim].text) in text
+        assert f"~ {control.claim}.\nProof.\n{control.refuted}\nQed." in text
+        assert build.GAPS.search(control.refuted) is None
+
+
 def test_a_control_that_alters_nothing_is_refused():
     with pytest.raises(build.Refused, match="once"):
         build.Control("Best_event", "not there", "", "").altered(CLAIMS["Best_event"].text)

@@ -15,6 +15,7 @@ The files are copied first, so that nothing is written beside them. The build fa
    or a check that was switched off;
 4. a control compiles: a claim of which ``controls.toml`` alters a few characters, so that it is false. The proof has to
    fail in the theorem of that claim, and nowhere else. With the claims repeated and nothing altered, it must not fail.
+   For some of the controls, Coq checks a proof that the altered claim is false.
 """
 
 from __future__ import annotations
@@ -130,6 +131,7 @@ class Control:
         why: Why the altered claim is false.
         proof_old: A text of the proof,
         proof_new: and what replaces it, wherever it is.
+        refuted: A proof in Coq that the altered claim is false, where there is one.
     """
 
     claim: str
@@ -138,6 +140,7 @@ class Control:
     why: str
     proof_old: str = ""
     proof_new: str = ""
+    refuted: str = ""
 
     def altered(self, text: str) -> str:
         if text.count(self.old) != 1:
@@ -216,6 +219,19 @@ def with_claims(name: str, texts: list[str]) -> str:
     before, after = text[: scopes[-1].end()], text[scopes[-1].end() :]
     repeated = ["Section Altered.", "Variable R : realFieldType.", "Local Notation steps := (steps R).", *texts]
     return before + "\n".join([*repeated, "End Altered.", after])
+
+
+def refutation(claim: Claim, control: Control) -> str:
+    """A file that proves the altered claim to be false."""
+    lines = ["From mathcomp Require Import all_ssreflect all_algebra."]
+    lines += ["From kernel Require Import statements profiles composition."]
+    lines += ["Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive."]
+    lines += ["Import Order.TTheory GRing.Theory Num.Theory.", "Local Open Scope ring_scope."]
+    lines += (
+        ["Section Refuted.", "Variable R : realFieldType."] if claim.over_fields else ["Local Open Scope nat_scope."]
+    )
+    lines += [control.altered(claim.text), f"Theorem refuted : ~ {claim.name}.", "Proof.", control.refuted, "Qed."]
+    return "\n".join([*lines, "End Refuted." if claim.over_fields else "", "Print Assumptions refuted."])
 
 
 def coq(folder: Path, program: str, *arguments: str, seconds: float = SECONDS) -> subprocess.CompletedProcess[str]:
@@ -329,7 +345,15 @@ def check_control(folder: Path, name: str, claim: Claim, control: Control) -> No
     line = int(re.findall(r"line (\d+), characters", result.stderr)[-1])
     if line not in expected:
         raise Refused(f"the altered {claim.name} must fail in lines {expected}, not in line {line}:\n{result.stderr}")
-    print(f"          {claim.name} is refused if altered: {control.why}", flush=True)
+    if control.refuted:
+        if words := GAPS.findall(control.refuted):
+            raise Refused(f"the refutation of {claim.name} leaves a gap: {', '.join(words)}")
+        (folder / "refuted.v").write_text(refutation(claim, control), encoding="utf-8")
+        result = compiled(folder, "refuted")
+        if result.returncode or "Closed under the global context" not in result.stdout:
+            raise Refused(f"the altered {claim.name} is not proven false:\n{result.stdout}{result.stderr}")
+    proven = ", and proven false" if control.refuted else ""
+    print(f"          {claim.name} is refused if altered{proven}: {control.why}", flush=True)
 
 
 def check_controls(folder: Path, wanted: set[str]) -> None:
