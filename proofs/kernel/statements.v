@@ -430,7 +430,8 @@ Fixpoint spent (T : nat -> finType) (b : forall n, history T n -> R) (n : nat) :
 
 (* budgets/filters.md, section 2. Each step is chosen in view of the outputs before. If step m, given the history h,
    has a moment of at most b m h, and no history of n steps spends more than C, then the whole run has a moment of at
-   most C. (A run that stops earlier is continued by steps of P = Q and b = 1.) *)
+   most C; and P vanishes where Q does, as in every step. (A run that stops earlier is continued by steps of P = Q and
+   b = 1.) *)
 Definition Filter : Prop :=
   forall (T : nat -> finType) (P Q : steps T) (b : forall n, history T n -> R) (l n : nat) (C : R),
   distributions P -> distributions Q -> (forall m h, vanishes_with (P m h) (Q m h)) ->
