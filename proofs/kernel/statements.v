@@ -476,9 +476,9 @@ Definition lattice_profile (a g z : R) (p : {poly R}) : R := \sum_(j < size p) p
 Definition levels (m : nat -> nat) (t : nat) : finType := [finType of option 'I_(m t)].
 
 (* routes/lattice/proof.md, sections 4 and 7. Steps of any kinds. Step t has a pair (A t, B t) on the levels 0, ...,
-   m t - 1 and None, where the ratio Q/P is at least that of the lattice. None stands for an infinite loss; its P-mass is
-   at most rest t. p t is at least the P-mass at every level, so that masses may be rounded up. Then the profile of n
-   steps is at most the profile of the convolution plus the sum of the rests. *)
+   m t - 1 and None. At the levels the ratio Q/P is at least that of the lattice; None stands for an infinite loss, and
+   its P-mass is at most rest t. p t is at least the P-mass at every level, so that masses may be rounded up. Then the
+   profile of n steps is at most the profile of the convolution plus the sum of the rests. *)
 Definition Upper_measure : Prop :=
   forall (m : nat -> nat) (A B : forall t, levels m t -> R) (p : nat -> {poly R}) (g rest : nat -> R) (z a : R)
          (n : nat),
