@@ -367,7 +367,8 @@ have removed : dominates (truncated q k.+1 M (x |: D)) (truncated q k.+1 M D) A 
     rewrite -big_split; apply: ler_sum => u _ /=; rewrite t_0 g_0 in tp *.
     rewrite -[X in pos X <= _](_ : (1 - 0 - p) * (blend q A1 B1 u - a * B1 u) +
       p * (blend q A1 B1 u - a * B1 u) = _); last by ring.
-    apply: le_trans (posD _ _) _; rewrite ler_add // le_eqVlt; apply/orP; left; apply/eqP; congr pos; rewrite /blend; ring.
+    apply: le_trans (posD _ _) _; rewrite ler_add // le_eqVlt; apply/orP; left; apply/eqP; congr pos;
+      rewrite /blend; ring.
   have lw := slot_law R kD.
   pose P2 (s : {set I} * I) y := (1 - q) * p * M s.1 y + (q * p + g) * M (x |: s.1) y +
     ((t - m) * M (s.2 |: s.1) y + (m - g) * M (x |: s.1) y).
