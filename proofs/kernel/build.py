@@ -8,11 +8,14 @@ libcoq-mathcomp-algebra-tactics)::
 
 The files are copied first, so that nothing is written beside them. The build fails if
 
-1. a file does not compile within its time, or holds a word that leaves a gap (``Admitted``, ``Axiom``, ...);
+1. a file does not compile within its time, holds a word that leaves a gap (``Admitted``, ``Axiom``, ...), or a command
+   that is not in ``COMMANDS``: ``statements.v`` may only define, so that no notation changes how a claim reads;
 2. a theorem does not prove the claim of its name in ``statements.v``, or rests on an axiom (``Print Assumptions``);
-3. ``coqchk``, a second checker, which is independent of tactics, refuses a compiled file;
+3. ``coqchk``, a second checker, which is independent of tactics, refuses a compiled file, or finds an axiom of our own
+   or a check that was switched off;
 4. a control compiles: a claim of which ``controls.toml`` alters a few characters, so that it is false. The proof has to
    fail in the theorem of that claim, and nowhere else. With the claims repeated and nothing altered, it must not fail.
+   For some of the controls, Coq checks a proof that the altered claim is false.
 """
 
 from __future__ import annotations
@@ -46,8 +49,29 @@ PROOFS = (
 SECONDS = 120  # for one file
 AXIOMS: frozenset[str] = frozenset()  # that a theorem may rest on
 GAPS = re.compile(
-    r"\b(Admitted|admit|give_up|Abort|Axioms?|Conjecture|Parameters?|bypass_check|Unset\s+\w+\s+Checking|type-in-type)\b"
+    r"\b(Admitted|admit|give_up|Abort|Axioms?|Conjectures?|Parameters?|Context|Primitive|bypass_check"
+    r"|Unset\s+\w+\s+Checking|type-in-type|Declare|Module|Include|Load|LoadPath|Redirect|Extraction|Cd|Drop)\b"
 )
+# How the commands of a file may begin, outside of proofs.
+DEFINITIONS = (
+    r"From mathcomp Require Import all_ssreflect all_algebra$",
+    r"Set Implicit Arguments$",
+    r"Unset (Strict Implicit|Printing Implicit Defensive)$",
+    r"Import Order\.TTheory GRing\.Theory Num\.Theory$",
+    r"Local Open Scope (ring|nat)_scope$",
+    r"(Section|End) \w+$",
+    r"(Definition|Fixpoint) .*?:=",
+    r"Arguments ",
+)
+COMMANDS = (
+    *DEFINITIONS,
+    r"From (mathcomp|kernel|Coq) Require Import [\w ]+$",
+    r"(Lemma|Theorem|Let) ",
+    r"(Local )?Notation ",
+    r"Implicit Types? ",
+)
+# These declare an axiom outside of a section.
+VARIABLES = r"(Variables?|Hypothes[ei]s) "
 CLAIM = re.compile(r"^Definition ([A-Z]\w*) : Prop :=.*?\.$", re.MULTILINE | re.DOTALL)
 CITED = re.compile(r"\(\* ([\w/]+\.md)(?:, sections? ([\d and]+))?\. ")
 
@@ -107,6 +131,7 @@ class Control:
         why: Why the altered claim is false.
         proof_old: A text of the proof,
         proof_new: and what replaces it, wherever it is.
+        refuted: A proof in Coq that the altered claim is false, where there is one.
     """
 
     claim: str
@@ -115,6 +140,7 @@ class Control:
     why: str
     proof_old: str = ""
     proof_new: str = ""
+    refuted: str = ""
 
     def altered(self, text: str) -> str:
         if text.count(self.old) != 1:
@@ -154,6 +180,36 @@ def gaps(name: str) -> list[str]:
     return [match[0] for match in GAPS.finditer(source(name))]
 
 
+def sentences(text: str) -> list[str]:
+    """The sentences of a file, without comments, each on one line."""
+    code, depth = [], 0
+    for part in re.split(r"(\(\*|\*\))", text):
+        if part in ("(*", "*)"):
+            depth += 1 if part == "(*" else -1
+        elif not depth:
+            code.append(part)
+    found = re.split(r"\.(?=\s|\Z)", " ".join(code))
+    return [" ".join(sentence.split()) for sentence in found if sentence.strip()]
+
+
+def forbidden(name: str, text: str) -> list[str]:
+    """The sentences that a file may not contain, for example a notation in ``statements.v``."""
+    allowed = DEFINITIONS if name == STATEMENTS else COMMANDS
+    found, sections, in_proof = [], 0, False
+    for sentence in sentences(text):
+        if in_proof:
+            in_proof = sentence != "Qed"
+        elif sentence == "Proof" and name != STATEMENTS:
+            in_proof = True
+        elif re.match(VARIABLES, sentence):
+            if not sections or (name == STATEMENTS and sentence != "Variable R : realFieldType"):
+                found.append(sentence)
+        elif not any(re.match(command, sentence) for command in allowed):
+            found.append(sentence)
+        sections += sentence.startswith("Section ") - sentence.startswith("End ")
+    return found + (["a proof without Qed"] if in_proof else [])
+
+
 def with_claims(name: str, texts: list[str]) -> str:
     """A file of proofs with claims of its own, which hide those of ``statements.v``."""
     text = source(name)
@@ -163,6 +219,19 @@ def with_claims(name: str, texts: list[str]) -> str:
     before, after = text[: scopes[-1].end()], text[scopes[-1].end() :]
     repeated = ["Section Altered.", "Variable R : realFieldType.", "Local Notation steps := (steps R).", *texts]
     return before + "\n".join([*repeated, "End Altered.", after])
+
+
+def refutation(claim: Claim, control: Control) -> str:
+    """A file that proves the altered claim to be false."""
+    lines = ["From mathcomp Require Import all_ssreflect all_algebra."]
+    lines += ["From kernel Require Import statements profiles composition."]
+    lines += ["Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive."]
+    lines += ["Import Order.TTheory GRing.Theory Num.Theory.", "Local Open Scope ring_scope."]
+    lines += (
+        ["Section Refuted.", "Variable R : realFieldType."] if claim.over_fields else ["Local Open Scope nat_scope."]
+    )
+    lines += [control.altered(claim.text), f"Theorem refuted : ~ {claim.name}.", "Proof.", control.refuted, "Qed."]
+    return "\n".join([*lines, "End Refuted." if claim.over_fields else "", "Print Assumptions refuted."])
 
 
 def coq(folder: Path, program: str, *arguments: str, seconds: float = SECONDS) -> subprocess.CompletedProcess[str]:
@@ -191,6 +260,8 @@ def check_files(folder: Path) -> None:
     for name in (STATEMENTS, *PROOFS):
         if words := gaps(name):
             raise Refused(f"{name}.v leaves a gap: {', '.join(words)}")
+        if found := forbidden(name, source(name)):
+            raise Refused(f"{name}.v may not contain: {'; '.join(found)}")
         (folder / f"{name}.v").write_text(source(name), encoding="utf-8")
         started = time.monotonic()
         result = compiled(folder, name)
@@ -209,8 +280,9 @@ def check_theorems(folder: Path) -> None:
         raise Refused(f"claims and theorems must have the same names; {set(stated) ^ {t for _, t in proven}} differ")
     for name, theorem in proven:
         claim = stated[theorem]
-        meaning = f"forall R, {STATEMENTS}.{claim.name} R" if claim.over_fields else f"{STATEMENTS}.{claim.name}"
-        lines.append(f"Definition checked_{theorem} : {meaning} := @{name}.{theorem}.")
+        stated_claim = f"kernel.{STATEMENTS}.{claim.name}"
+        meaning = f"forall R : realFieldType, {stated_claim} R" if claim.over_fields else stated_claim
+        lines.append(f"Definition checked_{theorem} : {meaning} := @kernel.{name}.{theorem}.")
         lines.append(f"Print Assumptions checked_{theorem}.")
     (folder / "assumptions.v").write_text("\n".join(lines) + "\n", encoding="utf-8")
     result = compiled(folder, "assumptions")
@@ -223,12 +295,28 @@ def check_theorems(folder: Path) -> None:
     print(f"          {closed} theorems, no axiom", flush=True)
 
 
+def switched_off(summary: str) -> list[str]:
+    """Axioms of our files, and checks that they switched off, in the summary of ``coqchk``."""
+    parts = dict(re.findall(r"^\* ([^:\n]*): ?(.*?)(?=^\* |\Z)", summary, re.MULTILINE | re.DOTALL))
+    expected = {"Axioms", "Constants/Inductives relying on type-in-type"}
+    expected |= {"Constants/Inductives relying on unsafe (co)fixpoints", "Inductives whose positivity is assumed"}
+    if missing := expected - set(parts):
+        raise Refused(f"coqchk must report {', '.join(sorted(missing))}; it prints:\n{summary}")
+    # Names that mathcomp and Coq seal in a module are listed with the axioms.
+    found = re.findall(r"kernel\.\S+", parts["Axioms"])
+    return found + [
+        f"{key}: {parts[key].strip()}" for key in sorted(expected - {"Axioms"}) if "<none>" not in parts[key]
+    ]
+
+
 def check_again(folder: Path) -> None:
     """Run ``coqchk`` on our files alone: -norec before each, or it would check mathcomp, too."""
     arguments = [part for name in (STATEMENTS, *PROOFS) for part in ("-norec", f"kernel.{name}")]
-    result = coq(folder, "coqchk", "-silent", "-Q", ".", "kernel", *arguments, seconds=10 * SECONDS)
+    result = coq(folder, "coqchk", "-silent", "-o", "-Q", ".", "kernel", *arguments, seconds=10 * SECONDS)
     if result.returncode:
         raise Refused(f"coqchk refuses a file:\n{result.stdout}{result.stderr}")
+    if found := switched_off(result.stdout + result.stderr):
+        raise Refused(f"coqchk reports {'; '.join(found)}")
     print("          coqchk agrees", flush=True)
 
 
@@ -244,6 +332,10 @@ def check_control(folder: Path, name: str, claim: Claim, control: Control) -> No
     """See that the proof of an altered claim fails, and that it fails there."""
     text = with_claims(name, [control.altered(claim.text)])
     if control.proof_old:
+        if control.proof_old not in text:
+            raise Refused(
+                f"the control of {claim.name} must alter a text of the proof; {control.proof_old!r} is not there"
+            )
         text = text.replace(control.proof_old, control.proof_new)
     (folder / "altered.v").write_text(text, encoding="utf-8")
     result = compiled(folder, "altered")
@@ -253,7 +345,15 @@ def check_control(folder: Path, name: str, claim: Claim, control: Control) -> No
     line = int(re.findall(r"line (\d+), characters", result.stderr)[-1])
     if line not in expected:
         raise Refused(f"the altered {claim.name} must fail in lines {expected}, not in line {line}:\n{result.stderr}")
-    print(f"          {claim.name} is refused if altered: {control.why}", flush=True)
+    if control.refuted:
+        if words := GAPS.findall(control.refuted):
+            raise Refused(f"the refutation of {claim.name} leaves a gap: {', '.join(words)}")
+        (folder / "refuted.v").write_text(refutation(claim, control), encoding="utf-8")
+        result = compiled(folder, "refuted")
+        if result.returncode or "Closed under the global context" not in result.stdout:
+            raise Refused(f"the altered {claim.name} is not proven false:\n{result.stdout}{result.stderr}")
+    proven = ", and proven false" if control.refuted else ""
+    print(f"          {claim.name} is refused if altered{proven}: {control.why}", flush=True)
 
 
 def check_controls(folder: Path, wanted: set[str]) -> None:

@@ -213,7 +213,8 @@ have s1 : \sum_x 3%:R * (3%:R * P x - Q x) / 8%:R = 3%:R / 4%:R.
 apply: dominates_trans (@spread R T _ P Q K y _ _ _) _.
 - move=> x [i|] //=; case: ifP => _; rewrite ?mulr_ge0 ?invr_ge0 ?subr_ge0 ?ler0n //.
 - by move=> x; rewrite big_option !big_ord_recl big_ord0 /K /=; field.
-- by move=> x; rewrite big_option !big_ord_recl big_ord0 /K /y /ratio /= expr0 expr1; field.
+- by move=> x; rewrite big_option !big_ord_recl big_ord0 /K /y /ratio /= expr0 expr1 le_eqVlt; apply/orP; left;
+  apply/eqP; field.
 have e (o : levels (fun=> 2%N) t) : \sum_x K x o = response_P o.
   by case: o => [[[|[|//]] i]|] /=; rewrite /mass /= ?s0 ?s1 // big1.
 apply: (dominates_eq (P' := response_P (t := t)) (Q' := response_Q (t := t)) e _ (frefl _) (frefl _)) => // o.

@@ -36,6 +36,12 @@ rewrite -mulr_sumr -mulr_suml ler_pimulr // ler_pdivr_mulr // mul1r; exact: mome
 Qed.
 End Run.
 
+Lemma run_vanishes (T : nat -> finType) (P Q : steps R T) n :
+  (forall m h, vanishes_with (P m h) (Q m h)) -> vanishes_with (run P n) (run Q n).
+Proof.
+move=> both; elim: n => [|n IH] h /=; first by move/eqP; rewrite oner_eq0.
+by move/eqP; rewrite mulf_eq0 => /orP [/eqP /IH ->|/eqP /both ->]; rewrite ?mul0r ?mulr0.
+Qed.
 Lemma some_history (T : nat -> finType) (P : steps R T) n : distributions P -> exists h : history T n, true.
 Proof.
 move=> lP; have [h _|no] := pickP (fun _ : history T n => true); first by exists h.
@@ -44,7 +50,7 @@ Qed.
 
 Theorem filter : Filter R.
 Proof.
-move=> T P Q b l n C lP lQ b0 le budget.
+move=> T P Q b l n C lP lQ both b0 le budget; split; first exact: run_vanishes.
 have C0 : 0 <= C by have [h _] := some_history n lP; apply: le_trans (budget h); apply/ltW/spent_gt0.
 rewrite -[C]mulr1; apply: le_trans (ler_wpmul2l C0 (supermartingale lP lQ b0 le n)).
 rewrite mulr_sumr; apply: ler_sum => h _; rewrite -/(share l (run P n h) (run Q n h)).
@@ -95,13 +101,6 @@ Theorem moment_to_profile : Moment_to_profile R.
 Proof.
 move=> T P Q l a [P0 _] [Q0 _] both a0; rewrite /H /moment mulr_suml mulr_sumr; apply: ler_sum => x _.
 by apply: share_bound => //; exact: both.
-Qed.
-
-Lemma run_vanishes (T : nat -> finType) (P Q : steps R T) n :
-  (forall m h, vanishes_with (P m h) (Q m h)) -> vanishes_with (run P n) (run Q n).
-Proof.
-move=> both; elim: n => [|n IH] h /=; first by move/eqP; rewrite oner_eq0.
-by move/eqP; rewrite mulf_eq0 => /orP [/eqP /IH ->|/eqP /both ->]; rewrite ?mul0r ?mulr0.
 Qed.
 
 Theorem filter_of_several_orders : Filter_of_several_orders R.

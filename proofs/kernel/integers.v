@@ -65,3 +65,16 @@ rewrite product_digits -divnMA mulnC divnMA e ew -mulnA [2 ^ b * _]mulnC addnC d
 rewrite [2 ^ (w - b) * r]mulnC modnMDl modn_small // ltn_divLR ?expn_gt0 //.
 by rewrite mulnC -ew.
 Qed.
+
+Theorem digit_sum : Digit_sum.
+Proof.
+move=> [|c] n x less //=.
+have powers k : exists s, c.+1 ^ k = c * s + 1.
+  elim: k => [|k [s e]]; first by exists 0; rewrite muln0.
+  by exists (c.+1 * s + 1); rewrite expnS e mulnDr [X in _ = X + 1]mulnDr !muln1 -addnA [c + 1]addn1 mulnCA.
+have [r e] : exists r, packed c.+1 n x = c * r + \sum_(i < n) x i.
+  elim: n {less} => [|n [r e]]; first by exists 0; rewrite /packed !big_ord0 muln0.
+  have [s es] := powers n; exists (r + x n * s); rewrite /packed !big_ord_recr /= -/(packed c.+1 n x) e es.
+  by rewrite !mulnDr muln1 [x n * (c * s)]mulnCA addnACA.
+by rewrite e mulnC modnMDl modn_small.
+Qed.

@@ -8,10 +8,10 @@ Local Open Scope ring_scope.
 
 Theorem spread (R : realFieldType) : Spread R.
 Proof.
-move=> T U P Q K y K0 KP KQ A a _; rewrite /H.
-under eq_bigr => x _ do rewrite -KP -KQ mulr_sumr -sumrB.
+move=> T U P Q K y K0 KP KQ A a a0; rewrite /H.
 apply: (@le_trans _ _ (\sum_x \sum_u pos (K x u - a * (K x u * y u)))).
-  by apply: ler_sum => x _; exact: pos_sum.
+  apply: ler_sum => x _; apply: le_trans (pos_sum _ _ _); apply: pos_mono.
+  by rewrite sumrB -mulr_sumr KP ler_add2l ler_opp2 ler_wpmul2l.
 rewrite exchange_big /=; apply: ler_sum => u _.
 have e (v : R) : v - a * (v * y u) = v * (1 - a * y u) by ring.
 under eq_bigr do rewrite e posM //.

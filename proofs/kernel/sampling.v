@@ -36,23 +36,30 @@ Proof. by move=> q0 q1 lP lQ lA lB dom a a0; rewrite !blend_combined; exact: dom
 
 Theorem rate_grows : Rate_grows R.
 Proof.
-move=> T P Q q q' lP lQ q'0 le q1 a a0; have q0 := le_trans q'0 le.
+move=> T W0 W1 W1' q q' l0 l1 l1' q'0 le q1 a a0; have q0 := le_trans q'0 le.
 move: q0; rewrite le_eqVlt => /orP [/eqP e|q0].
   by rewrite (_ : q' = q) //; apply/eqP; rewrite eq_le le -e.
 pose r := q' / q; have r0 : 0 <= r by rewrite divr_ge0 // ltW.
 have r1 : r <= 1 by rewrite ler_pdivr_mulr // mul1r.
-have lb : distribution (blend q P Q) by apply: blend_law; rewrite // ltW.
-have e : blend q' P Q =1 blend r (blend q P Q) Q.
+have e W : blend q' W W0 =1 blend r (blend q W W0) W0.
   by move=> y; rewrite /blend -{1 2}[q'](divfK (lt0r_neq0 q0)) -/r; ring.
-rewrite (H_eq a e (frefl Q)) blend_combined.
-apply: (@le_trans _ _ (r * H a (blend q P Q) Q + (1 - r) * H a Q Q)).
+rewrite (H_eq a (e W1) (e W1')); set P := blend q W1 W0; set Q := blend q W1' W0.
+have lb W : distribution W -> distribution (blend q W W0) by move=> lW; apply: blend_law; rewrite // ltW.
+apply: (@le_trans _ _ (r * H a P Q + (1 - r) * H a W0 W0)).
   rewrite /H !mulr_sumr -big_split; apply: ler_sum => y _ /=.
   rewrite -!posM ?subr_ge0 //; apply: le_trans (posD _ _); apply: pos_mono.
-  by rewrite le_eqVlt; apply/orP; left; apply/eqP; ring.
-have [_ [bounds _]] := shape_of_profiles lb lQ; have [low _] := bounds a a0.
-rewrite (H_same a lQ); apply: (@le_trans _ _ (r * H a (blend q P Q) Q + (1 - r) * H a (blend q P Q) Q)).
+  by rewrite le_eqVlt; apply/orP; left; apply/eqP; rewrite /(blend r); ring.
+have [_ [bounds _]] := shape_of_profiles (lb _ l1) (lb _ l1'); have [low _] := bounds a a0.
+rewrite (H_same a l0); apply: (@le_trans _ _ (r * H a P Q + (1 - r) * H a P Q)).
   by rewrite ler_add2l ler_wpmul2l ?subr_ge0.
 by rewrite -mulrDl addrC subrK mul1r.
+Qed.
+(* The second distribution without the record. *)
+Lemma rate_grows_removed T (P Q : T -> R) (q q' : R) :
+  distribution P -> distribution Q -> 0 <= q' -> q' <= q -> q <= 1 -> dominates (blend q' P Q) Q (blend q P Q) Q.
+Proof.
+move=> lP lQ q'0 le q1 a a0; have e r : Q =1 blend r Q Q by move=> y; rewrite /blend; ring.
+by rewrite (H_eq a (frefl _) (e q')) [X in _ <= X](H_eq a (frefl _) (e q)); apply: rate_grows.
 Qed.
 
 Lemma split_identity q a a' b u v w : a' * b = a -> q * a' = q + a - 1 ->

@@ -6,15 +6,18 @@
 
    How to read it. R is any ordered field, such as the rational or the real numbers. A type T or U is a finite set of
    outcomes. `P : T -> R` gives a number P x to each outcome x. `\sum_x P x` is the sum over all outcomes, and
-   `\sum_(x | E x) P x` over those with the property E. In every claim "forall" comes first, then hypotheses, each
-   followed by `->`, and last what is claimed.
+   `\sum_(x | E x) P x` over those with the property E; `\prod` is a product. A sum or a product ends before the next
+   + or -. In every claim "forall" comes first, then hypotheses, each followed by `->`, and last what is claimed. A
+   name after "forall" stands for anything of its type: for example, P need not be a distribution unless a hypothesis
+   says so. `let x := y in` gives y the name x.
 
      n%:R         the natural number n as an element of R       x ^+ n      a power
      m.+1         m + 1                                         x^-1        1/x, and 0 for x = 0
      (...)%N      is about natural numbers                      'I_m        the natural numbers less than m
      h.1, h.2     the parts of the pair h                       fun x => y  the function that maps x to y
      U1 + U2      the outcomes inl u of U1, and inr u of U2     A /\ B      A and B (also [/\ A, B & C])
-     option T     the outcomes Some x of T, and None *)
+     option T     the outcomes Some x of T, and None            pred T      the events: properties of outcomes in T
+     fun=> y      the function that is y everywhere             finType     a finite set; nat: the natural numbers *)
 From mathcomp Require Import all_ssreflect all_algebra.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
@@ -32,7 +35,8 @@ Definition distribution (T : finType) (P : T -> R) : Prop := (forall x, 0 <= P x
 Definition pos (x : R) : R := Num.max x 0.
 
 (* The profile, or hockey-stick divergence: H a P Q = sum over x of the positive part of P(x) - a Q(x).
-   By `Best_event` below, P and Q are (log a, d)-indistinguishable, in this order, exactly if H a P Q <= d. *)
+   P and Q are called (log a, d)-indistinguishable, in this order, if P(E) <= a Q(E) + d for every event E. By
+   `Best_event` below this holds exactly if H a P Q <= d. *)
 Definition H (T : finType) (a : R) (P Q : T -> R) : R := \sum_x pos (P x - a * Q x).
 
 (* The pair (A, B) dominates (P, Q): its profile is at least as large at every a >= 0, also below 1. *)
@@ -45,12 +49,14 @@ Definition push (T U : finType) (K : T -> U -> R) (P : T -> R) : U -> R := fun y
 (* The average of the distributions P i with the weights w i. *)
 Definition mixture (I T : finType) (w : I -> R) (P : I -> T -> R) : T -> R := fun x => \sum_i w i * P i x.
 
-(* pairs/pairs.md, section 1. P(E) - a Q(E) is at most H a P Q for every event E, and equal to it for one. *)
+(* pairs/pairs.md, section 1. P(E) - a Q(E) is at most H a P Q for every event E, and there is an event for which the
+   two are equal. *)
 Definition Best_event : Prop := forall (T : finType) (P Q : T -> R) (a : R),
   (forall E : pred T, \sum_(x | E x) P x - a * (\sum_(x | E x) Q x) <= H a P Q) /\
   (exists E : pred T, \sum_(x | E x) P x - a * (\sum_(x | E x) Q x) = H a P Q).
 
-(* pairs/pairs.md, section 1. What (A, B) dominates has the (epsilon, delta) of (A, B), a being e^epsilon. *)
+(* pairs/pairs.md, section 1. If (A, B) dominates (P, Q), and H a A B <= d, then P(E) <= a Q(E) + d for every event E.
+   For a = e^epsilon and d = delta this is (epsilon, delta)-differential privacy. *)
 Definition Dominated_is_private : Prop :=
   forall (T U : finType) (P Q : T -> R) (A B : U -> R) (a d : R),
   dominates P Q A B -> 0 <= a -> H a A B <= d ->
@@ -75,7 +81,8 @@ Definition Data_processing : Prop := forall (T U : finType) (K : T -> U -> R) (P
 Definition Joint_convexity : Prop := forall (I T : finType) (w : I -> R) (P Q : I -> T -> R) (a : R),
   (forall i, 0 <= w i) -> H a (mixture w P) (mixture w Q) <= \sum_i w i * H a (P i) (Q i).
 
-(* pairs/revealed.md. What dominates every part of an average that has a positive weight dominates the average. *)
+(* pairs/revealed.md. Let (P i, Q i) be pairs of distributions, which are averaged with weights w i. If (A, B)
+   dominates every (P i, Q i) whose weight is positive, then it dominates the two averages. *)
 Definition Draws_revealed : Prop :=
   forall (I T U : finType) (w : I -> R) (P Q : I -> T -> R) (A B : U -> R),
   distribution w -> (forall i, 0 < w i -> dominates (P i) (Q i) A B) -> dominates (mixture w P) (mixture w Q) A B.
@@ -84,22 +91,23 @@ Definition Draws_revealed : Prop :=
 Definition Reversal : Prop := forall (T : finType) (P Q : T -> R) (a : R),
   distribution P -> distribution Q -> 0 < a -> H a P Q = 1 - a + a * H a^-1 Q P.
 
-(* pairs/pairs.md, section 1. Symmetrising: a bound at 1/a in the other order is a bound at a in this order. *)
+(* pairs/pairs.md, section 1. Symmetrising: a bound d at 1/a in the other order gives a bound at a in this order. *)
 Definition Mirrored : Prop := forall (T : finType) (P Q : T -> R) (a d : R),
   distribution P -> distribution Q -> 0 < a -> H a^-1 Q P <= d -> H a P Q <= 1 - a + a * d.
 
-(* pairs/pairs.md, section 1. So a pair that dominates in one order dominates, swapped, in the other. *)
+(* pairs/pairs.md, section 1. If (A, B) dominates (P, Q), then (B, A) dominates (Q, P). *)
 Definition Swapped : Prop := forall (T U : finType) (P Q : T -> R) (A B : U -> R),
   distribution P -> distribution Q -> distribution A -> distribution B -> dominates P Q A B -> dominates Q P B A.
 
-(* The slope after point i of the line through the points (r 0, f 0), ..., (r n, f n); it is constant after the last. *)
+(* The slope, after point i, of the line through (r 0, f 0), ..., (r n, f n); after the last point it is 0. *)
 Definition slope (n : nat) (r f : nat -> R) (i : nat) : R :=
   if (i < n)%N then (f i.+1 - f i) / (r i.+1 - r i) else 0.
 
-(* pairs/pairs.md, section 1. The hull: points at 0 = r 0 < ... < r n with a convex line through them, which starts at 1
-   and does not increase, nor fall faster than 1 - a. There is a pair whose profile is that line, and which dominates
-   every P and Q whose profile is at most f i at each r i. (For r i < 1, such a bound comes from the other order by
-   `Reversal`.) *)
+(* pairs/pairs.md, section 1. The hull. Connect the points (r i, f i), 0 = r 0 < ... < r n, by straight lines, and
+   continue with the constant f n. Suppose that this line is convex and starts at 1, that f n >= 0, and that its slope
+   is nowhere less than -1. (The last slope is 0, so that no slope is positive.) Then there is a pair (A, B) whose
+   profile is this line at every a >= 0, and (A, B) dominates every P and Q whose profile is at most f i at each r i.
+   (For r i < 1, such a bound comes from the other order by `Mirrored`.) *)
 Definition Hull : Prop := forall (n : nat) (r f : nat -> R),
   r 0%N = 0 -> f 0%N = 1 -> 0 <= f n -> (forall i, (i < n)%N -> r i < r i.+1) ->
   -1 <= slope n r f 0 -> (forall i, (i < n)%N -> slope n r f i <= slope n r f i.+1) ->
@@ -113,23 +121,24 @@ Definition Hull : Prop := forall (n : nat) (r f : nat -> R),
 Definition side_by_side (K : finType) (U : K -> finType) (w : K -> R) (A : forall k, U k -> R) :
   {k : K & U k} -> R := fun z => w (tag z) * A (tag z) (tagged z).
 
-(* mechanisms/schemes/truncated.md, section 1. If P and Q are sums of measures, and each M k against M' k has at most
-   the profile of w k * A k against v k * B k, then the pair that shows k dominates. The weights may differ. *)
+(* mechanisms/schemes/truncated.md, section 1. Two distributions are written as sums of measures M k and M' k. If each
+   M k against M' k has at most the profile of w k * A k against v k * B k, then the pair that shows k beside the
+   outcome dominates. The weights w and v may differ. *)
 Definition Tagged_parts : Prop :=
   forall (K T : finType) (U : K -> finType) (M M' : K -> T -> R) (w v : K -> R) (A B : forall k, U k -> R),
   (forall k a, 0 <= a -> H a (M k) (M' k) <= H a (fun u => w k * A k u) (fun u => v k * B k u)) ->
   dominates (fun y => \sum_k M k y) (fun y => \sum_k M' k y) (side_by_side w A) (side_by_side v B).
 
-(* pairs/pairs.md, section 6. A chain of k + 1 distributions, each (log a, d)-indistinguishable from the next: the
-   first and the last. *)
+(* pairs/pairs.md, section 6. If in a chain P 0, ..., P k each distribution is (log a, d)-indistinguishable from the
+   next, then P 0 and P k are (k log a, d (1 + a + ... + a^(k-1)))-indistinguishable. *)
 Definition Chain : Prop := forall (T : finType) (k : nat) (P : nat -> T -> R) (a d : R), 0 <= a ->
   (forall i, (i < k)%N -> H a (P i) (P i.+1) <= d) ->
   H (a ^+ k) (P 0%N) (P k) <= d * (\sum_(i < k) a ^+ i).
 
 (** * Adaptive composition *)
 
-(* What n steps published, step t an outcome in T t: nothing after 0 steps, then a pair of what was published before
-   and the next outcome. *)
+(* The histories of n steps, where step t publishes an outcome in T t. There is one history of 0 steps, and a history
+   of m + 1 steps is a pair: a history h.1 of m steps, and the outcome h.2 of step m. Steps are counted from 0. *)
 Fixpoint history (T : nat -> finType) (n : nat) : finType :=
   if n is m.+1 then [finType of history T m * T m] else [finType of unit].
 
@@ -145,17 +154,17 @@ Arguments run {T} P n h.
 (* Independent steps, which ignore the history: `run (fixed A) n` is the product of A 0, ..., A (n-1). *)
 Definition fixed (U : nat -> finType) (A : forall n, U n -> R) : steps U := fun n _ => A n.
 
-(* pairs/pairs.md, section 2. If step m is dominated by (A m, B m) whatever was published before, then n steps are
-   dominated by the product of these pairs. Steps may be of different kinds, each with its own outcomes and its own
-   pair; the pairs are fixed in advance. *)
+(* pairs/pairs.md, section 2. Adaptive composition. P and Q are the same mechanism on two neighbouring datasets. If,
+   for every m and every history h, (A m, B m) dominates step m after h, then the product of these pairs dominates n
+   steps. Steps may be of different kinds, each with its own outcomes and pair. The pairs do not depend on h. *)
 Definition Adaptive_composition : Prop :=
   forall (T U : nat -> finType) (P Q : steps T) (A B : forall n, U n -> R) (n : nat),
   distributions P -> distributions Q -> (forall m, distribution (A m)) -> (forall m, distribution (B m)) ->
   (forall m h, dominates (P m h) (Q m h) (A m) (B m)) ->
   dominates (run P n) (run Q n) (run (fixed A) n) (run (fixed B) n).
 
-(* pairs/pairs.md, section 2. Every threshold counts: a pair (A, B) may have the larger profile at every a >= 1, and yet
-   two independent copies of it a smaller one than two of (P, Q), at 47/20. *)
+(* pairs/pairs.md, section 2. Why `dominates` is about every a >= 0. There are (P, Q) and (A, B) such that (A, B) has
+   the larger profile at every a >= 1, but two independent copies of (A, B) have the smaller profile at a = 47/20. *)
 Definition Every_threshold_counts : Prop := exists (P Q A B : bool -> R),
   [/\ distribution P, distribution Q, distribution A & distribution B] /\
   (forall a, 1 <= a -> H a P Q <= H a A B) /\
@@ -164,12 +173,13 @@ Definition Every_threshold_counts : Prop := exists (P Q A B : bool -> R),
 
 (** * Samples *)
 
-(* Records are the elements of a finite type I, and a dataset D is a set of them. A mechanism M gives, for each set S of
-   records that it may be run on, the distribution of its output. `x |: D` is D with the record x, `x \notin D` says
-   that D lacks x, `#|S|` is the number of records of S, and 'C(n, k) a binomial coefficient. *)
+(* Records are the elements of a finite type I, and a dataset D is a set of them; two records with the same content are
+   two elements. A mechanism M gives, for each set S of records, the distribution M S of its output. {set I} are the
+   sets of records, `x |: D` is D with the record x, `x \notin D` says that D lacks x, `S \subset D` that every record
+   of S is in D. `#|S|` is the number of records of S, and 'C(n, k) a binomial coefficient. *)
 
-(* The probability that independent coins, which show heads with probability q, draw exactly S from D; and the output
-   of M on that Poisson sample. *)
+(* A Poisson sample of D: each record is drawn with probability q, independently. `coins q D S` is the probability that
+   the records drawn are exactly those of S; `poisson q M D` is the distribution of the output of M on the sample. *)
 Definition coins (I : finType) (q : R) (D S : {set I}) : R := \prod_(i in D) (if i \in S then q else 1 - q).
 Definition poisson (I T : finType) (q : R) (M : {set I} -> T -> R) (D : {set I}) : T -> R :=
   fun y => \sum_(S : {set I} | S \subset D) coins q D S * M S y.
@@ -177,41 +187,45 @@ Definition poisson (I T : finType) (q : R) (M : {set I} -> T -> R) (D : {set I})
 (* P with probability q, and Q otherwise. *)
 Definition blend (T : finType) (q : R) (P Q : T -> R) : T -> R := fun y => (1 - q) * Q y + q * P y.
 
-(* mechanisms/schemes/sampling.md, section 2. The profile of a blend against one of its parts. *)
+(* mechanisms/schemes/sampling.md, section 2. The profile of "P with probability q, and Q otherwise" against Q. *)
 Definition Mixture_split : Prop := forall (T : finType) (q a : R) (P Q : T -> R),
   0 < q -> q <= 1 -> distribution P -> distribution Q ->
   (1 - q < a -> H a (blend q P Q) Q = q * H ((a - 1 + q) / q) P Q) /\
   (a <= 1 - q -> H a (blend q P Q) Q = 1 - a).
 
-(* mechanisms/schemes/sampling.md, section 2. Advanced joint convexity: the profile of two blends with a common part
-   W0, for a >= 1. *)
+(* mechanisms/schemes/sampling.md, section 2. Advanced joint convexity, for a >= 1: the profile of two blends that have
+   the part W0 in common. *)
 Definition Advanced_joint_convexity : Prop := forall (T : finType) (q a : R) (W0 W1 W1' : T -> R),
   0 < q -> q <= 1 -> 1 <= a ->
   let a' := 1 + (a - 1) / q in let b := a / a' in
   H a (blend q W1 W0) (blend q W1' W0) <= q * ((1 - b) * H a' W1 W0 + b * H a' W1 W1').
 
-(* pairs/pairs.md, section 7. A lower rate spends less. *)
-Definition Rate_grows : Prop := forall (T : finType) (P Q : T -> R) (q q' : R),
-  distribution P -> distribution Q -> 0 <= q' -> q' <= q -> q <= 1 ->
-  dominates (blend q' P Q) Q (blend q P Q) Q.
+(* pairs/pairs.md, section 7. A blend of the lower rate q' is dominated by the blend of the rate q. W0 is without the
+   record, W1 with it; W1' is W0 if the record is removed, and has another record if it is replaced. *)
+Definition Rate_grows : Prop := forall (T : finType) (W0 W1 W1' : T -> R) (q q' : R),
+  distribution W0 -> distribution W1 -> distribution W1' -> 0 <= q' -> q' <= q -> q <= 1 ->
+  dominates (blend q' W1 W0) (blend q' W1' W0) (blend q W1 W0) (blend q W1' W0).
 
 (* mechanisms/schemes/sampling.md, section 3. A Poisson sample of rate q, where the first dataset has a record x that
-   the second lacks: the pair is ((1-q) B + q A, B). *)
+   the second lacks. If (A, B) dominates M with x against M without x, on every set S of other records, then
+   ((1-q) B + q A, B) dominates M on the sample. *)
 Definition Poisson_removed : Prop :=
   forall (I T U : finType) (q : R) (M : {set I} -> T -> R) (A B : U -> R) (D : {set I}) (x : I),
   0 <= q -> q <= 1 -> x \notin D -> (forall S, distribution (M S)) -> distribution A -> distribution B ->
   (forall S : {set I}, S \subset D -> dominates (M (x |: S)) (M S) A B) ->
   dominates (poisson q M (x |: D)) (poisson q M D) (blend q A B) B.
 
-(* mechanisms/schemes/sampling.md, section 3. The same where the second dataset has the record: the swapped pair. *)
+(* mechanisms/schemes/sampling.md, section 3. The same where the second dataset has the record x: (B, (1-q) B + q A)
+   dominates. The hypothesis is still about M with x first. *)
 Definition Poisson_added : Prop :=
   forall (I T U : finType) (q : R) (M : {set I} -> T -> R) (A B : U -> R) (D : {set I}) (x : I),
   0 <= q -> q <= 1 -> x \notin D -> (forall S, distribution (M S)) -> distribution A -> distribution B ->
   (forall S : {set I}, S \subset D -> dominates (M (x |: S)) (M S) A B) ->
   dominates (poisson q M D) (poisson q M (x |: D)) B (blend q A B).
 
-(* mechanisms/schemes/sampling.md, section 3. A whole run: in each of n steps, M looks at the outputs before, and runs
-   on a fresh Poisson sample, with a rate of that step. *)
+(* mechanisms/schemes/sampling.md, section 3. A whole run of n steps. Step m has a mechanism M m h, which may depend on
+   the history h, and runs on a fresh Poisson sample of rate q m. The products of the pairs of the steps dominate the
+   run, in both orders. *)
 Definition Poisson_run : Prop :=
   forall (I : finType) (T U : nat -> finType) (q : nat -> R) (M : forall n, history T n -> {set I} -> T n -> R)
          (A B : forall n, U n -> R) (D : {set I}) (x : I) (n : nat),
@@ -224,8 +238,8 @@ Definition Poisson_run : Prop :=
   dominates (run with_x n) (run without_x n) (run (fixed blends) n) (run (fixed B) n) /\
   dominates (run without_x n) (run with_x n) (run (fixed B) n) (run (fixed blends) n).
 
-(* mechanisms/schemes/sampling.md, section 4. A Poisson sample where x is replaced by x', for a >= 1. h1 bounds what a
-   further record costs M at a', h2 what a replaced record costs. *)
+(* mechanisms/schemes/sampling.md, section 4. A Poisson sample where x is replaced by x', for a >= 1. h1 bounds the
+   profile of M at a' if x is added, and h2 if x is replaced by x'. *)
 Definition Poisson_replaced : Prop :=
   forall (I T : finType) (q a h1 h2 : R) (M : {set I} -> T -> R) (D : {set I}) (x x' : I),
   0 < q -> q <= 1 -> 1 <= a -> x \notin D -> x' \notin D ->
@@ -234,11 +248,12 @@ Definition Poisson_replaced : Prop :=
   (forall S : {set I}, S \subset D -> H a' (M (x |: S)) (M (x' |: S)) <= h2) ->
   H a (poisson q M (x |: D)) (poisson q M (x' |: D)) <= q * ((1 - b) * h1 + b * h2).
 
-(* An outcome of P with probability q, and otherwise the message None, which says nothing. *)
+(* An outcome of P with probability q, and otherwise None. *)
 Definition diluted (T : finType) (q : R) (P : T -> R) : option T -> R :=
   fun o => if o is Some x then q * P x else 1 - q.
 
-(* mechanisms/schemes/sampling.md, section 4. The same where M has a guarantee for replacement alone. *)
+(* mechanisms/schemes/sampling.md, section 4. A Poisson sample where x is replaced by x', if nothing is known of M when
+   a record is added: (A, B) dominates M with x against M with x'. *)
 Definition Poisson_diluted : Prop :=
   forall (I T U : finType) (q : R) (M : {set I} -> T -> R) (A B : U -> R) (D : {set I}) (x x' : I),
   0 <= q -> q <= 1 -> x \notin D -> x' \notin D -> (forall S, distribution (M S)) -> distribution A -> distribution B ->
@@ -249,8 +264,9 @@ Definition Poisson_diluted : Prop :=
 Definition fixed_size (I T : finType) (b : nat) (M : {set I} -> T -> R) (D : {set I}) : T -> R :=
   fun y => \sum_(S : {set I} | (S \subset D) && (#|S| == b)) M S y / 'C(#|D|, b)%:R.
 
-(* mechanisms/schemes/sampling.md, section 5. A batch of b records, where the first dataset has n records, the second
-   lacks one of them, x, and has at least b. (A, B) dominates M when x takes the place of another record. *)
+(* mechanisms/schemes/sampling.md, section 5. A batch of b records. The first dataset has n records, the second is D,
+   which lacks one of them, x, and has at least b. (A, B) dominates M on a batch with x against the batch that has any
+   other record j in the place of x. The rate is q = b/n. *)
 Definition Fixed_size_removed : Prop :=
   forall (I T U : finType) (b : nat) (M : {set I} -> T -> R) (A B : U -> R) (D : {set I}) (x : I),
   (0 < b <= #|D|)%N -> x \notin D -> (forall S, distribution (M S)) -> distribution A -> distribution B ->
@@ -260,7 +276,7 @@ Definition Fixed_size_removed : Prop :=
   dominates (fixed_size b M D) (fixed_size b M (x |: D)) B (blend q A B).
 
 (* mechanisms/schemes/sampling.md, section 5. A batch of b of n records where x is replaced by x', for a >= 1. h bounds
-   what M spends at a' when another record takes the place of x. *)
+   the profile of M at a' if any other record j takes the place of x. *)
 Definition Fixed_size_replaced : Prop :=
   forall (I T : finType) (b : nat) (a h : R) (M : {set I} -> T -> R) (D : {set I}) (x x' : I),
   (0 < b <= #|D|)%N -> 1 <= a -> x \notin D -> x' \notin D ->
@@ -269,9 +285,9 @@ Definition Fixed_size_replaced : Prop :=
   H a (fixed_size b M (x |: D)) (fixed_size b M (x' |: D)) <= q * h.
 
 (* mechanisms/schemes/zero_out.md, section 4. A batch of b of n records where x is zeroed: the record `null`, which
-   contributes nothing, takes its place. Given any c > 0: h bounds what M spends at a + k/c when x is zeroed, g what it
-   spends at c when another record takes the place of `null`. (The other order, where `null` comes first, is
-   `Fixed_size_replaced`.) *)
+   contributes nothing, takes its place. Any c > 0 may be chosen. h bounds the profile of M at a + k/c if x is zeroed,
+   and g its profile at c if any other record j takes the place of `null`. (The other order, where `null` comes first,
+   is `Fixed_size_replaced`.) *)
 Definition Fixed_size_zeroed : Prop :=
   forall (I T : finType) (b : nat) (a c h g : R) (M : {set I} -> T -> R) (D : {set I}) (x null : I),
   (0 < b <= #|D|)%N -> 1 <= a -> 0 < c -> x \notin D -> null \notin D ->
@@ -280,40 +296,43 @@ Definition Fixed_size_zeroed : Prop :=
   (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> H c (M (null |: S)) (M (j |: S)) <= g) ->
   H a (fixed_size b M (x |: D)) (fixed_size b M (null |: D)) <= q * (h + k / c * g).
 
-(* The output of M on a Poisson sample, cut to b records: if b or more are drawn, b of them are kept, each set of b
-   equally likely. *)
+(* The output of M on a Poisson sample that is cut to b records: if b or more are drawn, b of them are kept, and each
+   set of b is equally likely. *)
 Definition truncated (I T : finType) (q : R) (b : nat) (M : {set I} -> T -> R) (D : {set I}) : T -> R :=
   fun y => \sum_(S : {set I} | S \subset D) coins q D S * (if (#|S| < b)%N then M S y else fixed_size b M S y).
 
-(* The probabilities that at least b records of D are drawn; and that, besides, one more is drawn and is kept. *)
+(* `full` is the probability that at least b records of D are drawn. `full_with` is the probability that this happens,
+   and that one record more, which is not in D, is drawn and kept: it is kept with probability b/(s+1), if s others are
+   drawn. *)
 Definition full (I : finType) (q : R) (b : nat) (D : {set I}) : R :=
   \sum_(S : {set I} | (S \subset D) && (b <= #|S|)%N) coins q D S.
 Definition full_with (I : finType) (q : R) (b : nat) (D : {set I}) : R :=
   \sum_(S : {set I} | (S \subset D) && (b <= #|S|)%N) coins q D S * (q * b%:R / #|S|.+1%:R).
 
-(* mechanisms/schemes/truncated.md, section 2. x is in the first dataset alone. (A1, B1) dominates M where x joins fewer
-   than b records, (A2, B2) where it takes the place of one of b. The pair shows which of the two happened: with t and m
-   the two probabilities above, the second part is a blend of A2 and B2 at rate m/t, times t. *)
+(* mechanisms/schemes/truncated.md, section 2. The first dataset has a record x that D, the second one, lacks. (A1, B1)
+   dominates M if x joins fewer than b records, and (A2, B2) if x takes the place of one of b records. The pair shows
+   whether at least b others were drawn (inr) or not (inl). Let t and m be the two probabilities above. The first part
+   is a blend of rate q, times 1 - t; the second part is a blend of rate m/t, times t. *)
 Definition Truncated_removed : Prop :=
   forall (I T U1 U2 : finType) (q : R) (b : nat) (M : {set I} -> T -> R) (A1 B1 : U1 -> R) (A2 B2 : U2 -> R)
          (D : {set I}) (x : I),
-  0 <= q -> q <= 1 -> (0 < b <= #|D|)%N -> x \notin D ->
+  0 <= q -> q <= 1 -> (0 < b)%N -> x \notin D ->
   (forall S, distribution (M S)) -> distribution A1 -> distribution B1 -> distribution A2 -> distribution B2 ->
   (forall S : {set I}, S \subset D -> (#|S| < b)%N -> dominates (M (x |: S)) (M S) A1 B1) ->
   (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> dominates (M (x |: S)) (M (j |: S)) A2 B2) ->
   let t := full q b D in let m := full_with q b D in
   let A (z : U1 + U2) := match z with inl u => (1 - t) * blend q A1 B1 u | inr u => (t - m) * B2 u + m * A2 u end in
   let B (z : U1 + U2) := match z with inl u => (1 - t) * B1 u | inr u => t * B2 u end in
-  dominates (truncated q b M (x |: D)) (truncated q b M D) A B /\
-  dominates (truncated q b M D) (truncated q b M (x |: D)) B A.
+  [/\ distribution A, distribution B, dominates (truncated q b M (x |: D)) (truncated q b M D) A B &
+      dominates (truncated q b M D) (truncated q b M (x |: D)) B A].
 
-(* mechanisms/schemes/truncated.md, section 2. From what is cut to what just is not: the same, where the mass g of the
-   second part is compared with the samples of exactly b - 1 others, of which p is the probability. Any g from 0 to m
-   will do. *)
+(* mechanisms/schemes/truncated.md, section 2. Another pair for the same. Let p be the probability that exactly b - 1
+   others are drawn. Of the mass m of the runs that are cut and keep x, a part g is compared with these samples
+   of b - 1 others, by (A1, B1). Any g from 0 to m is allowed; g = 0 is as good as `Truncated_removed`. *)
 Definition Truncated_moved : Prop :=
   forall (I T U1 U2 : finType) (q g : R) (b : nat) (M : {set I} -> T -> R) (A1 B1 : U1 -> R) (A2 B2 : U2 -> R)
          (D : {set I}) (x : I),
-  0 <= q -> q <= 1 -> (0 < b <= #|D|)%N -> x \notin D ->
+  0 <= q -> q <= 1 -> (0 < b)%N -> x \notin D ->
   (forall S, distribution (M S)) -> distribution A1 -> distribution B1 -> distribution A2 -> distribution B2 ->
   (forall S : {set I}, S \subset D -> (#|S| < b)%N -> dominates (M (x |: S)) (M S) A1 B1) ->
   (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> dominates (M (x |: S)) (M (j |: S)) A2 B2) ->
@@ -326,15 +345,16 @@ Definition Truncated_moved : Prop :=
     | inr (inr u) => (t - m) * B2 u + (m - g) * A2 u end in
   let B (z : U1 + (U1 + U2)) := match z with
     | inl u => (1 - t - p) * B1 u | inr (inl u) => p * B1 u | inr (inr u) => t * B2 u end in
-  dominates (truncated q b M (x |: D)) (truncated q b M D) A B /\
-  dominates (truncated q b M D) (truncated q b M (x |: D)) B A.
+  [/\ distribution A, distribution B, dominates (truncated q b M (x |: D)) (truncated q b M D) A B &
+      dominates (truncated q b M D) (truncated q b M (x |: D)) B A].
 
-(* mechanisms/schemes/truncated.md, section 3. One pair for all datasets whose t is from s to u, and whose m/t is at
-   most k <= q, where a record that replaces another costs at least what a further record costs. *)
+(* mechanisms/schemes/truncated.md, section 3. One pair for all datasets D whose t is from s to u, and whose m/t is at
+   most k, where k <= q. It needs that replacing a record costs at least as much as adding one: (A2, B2) dominates
+   (A1, B1). *)
 Definition Truncated_range : Prop :=
   forall (I T U1 U2 : finType) (q s u k : R) (b : nat) (M : {set I} -> T -> R) (A1 B1 : U1 -> R) (A2 B2 : U2 -> R)
          (D : {set I}) (x : I),
-  0 <= q -> q <= 1 -> (0 < b <= #|D|)%N -> x \notin D ->
+  0 <= q -> q <= 1 -> (0 < b)%N -> x \notin D ->
   (forall S, distribution (M S)) -> distribution A1 -> distribution B1 -> distribution A2 -> distribution B2 ->
   (forall S : {set I}, S \subset D -> (#|S| < b)%N -> dominates (M (x |: S)) (M S) A1 B1) ->
   (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> dominates (M (x |: S)) (M (j |: S)) A2 B2) ->
@@ -347,22 +367,23 @@ Definition Truncated_range : Prop :=
     | inr (inr y) => s * blend k A2 B2 y end in
   let B (z : U1 + (U2 + U2)) := match z with
     | inl y => (1 - u) * B1 y | inr (inl y) => (u - s) * B2 y | inr (inr y) => s * B2 y end in
-  dominates (truncated q b M (x |: D)) (truncated q b M D) A B /\
-  dominates (truncated q b M D) (truncated q b M (x |: D)) B A.
+  [/\ distribution A, distribution B, dominates (truncated q b M (x |: D)) (truncated q b M D) A B &
+      dominates (truncated q b M D) (truncated q b M (x |: D)) B A].
 
-(* mechanisms/schemes/truncated.md, section 3. Both bounds for all sizes in a range: t grows with the dataset, and m/t
-   falls. *)
+(* mechanisms/schemes/truncated.md, section 3. If D grows to E, then t grows, and m/t falls. (The second claim is
+   multiplied by both t, as they may be 0.) So the ends of a range of sizes give s, u and k. *)
 Definition Full_grows : Prop := forall (I : finType) (q : R) (b : nat) (D E : {set I}),
   0 <= q -> q <= 1 -> (0 < b)%N -> D \subset E -> full q b D <= full q b E.
 Definition Kept_falls : Prop := forall (I : finType) (q : R) (b : nat) (D E : {set I}),
   0 <= q -> q <= 1 -> (0 < b)%N -> D \subset E ->
   full_with q b E * full q b D <= full_with q b D * full q b E.
 
-(* mechanisms/schemes/truncated.md, section 2. x is replaced by x', for a >= 1: the bound of a Poisson sample of rate q
-   where fewer than b others are drawn, and of a batch with rate m/t otherwise. *)
+(* mechanisms/schemes/truncated.md, section 2. x is replaced by x', for a >= 1. The first term is the bound of
+   `Poisson_replaced`, for fewer than b others; the second is the bound of `Fixed_size_replaced` with the rate r = m/t.
+   If D has fewer than b records, t is 0, and the second term vanishes. *)
 Definition Truncated_replaced : Prop :=
   forall (I T : finType) (q : R) (b : nat) (a h1 h2 h : R) (M : {set I} -> T -> R) (D : {set I}) (x x' : I),
-  0 < q -> q <= 1 -> (0 < b <= #|D|)%N -> 1 <= a -> x \notin D -> x' \notin D ->
+  0 < q -> q <= 1 -> (0 < b)%N -> 1 <= a -> x \notin D -> x' \notin D ->
   let t := full q b D in let r := full_with q b D / t in
   let a' := 1 + (a - 1) / q in let c := a / a' in
   (forall S : {set I}, S \subset D -> (#|S| < b)%N -> H a' (M (x |: S)) (M S) <= h1) ->
@@ -378,10 +399,11 @@ Definition Truncated_replaced : Prop :=
 Definition with_record (I : finType) (T : nat -> finType) (member : I -> nat -> bool) (P Q : steps T) (i : I) :
   steps T := fun n h => if member i n then P n h else Q n h.
 
-(* mechanisms/schemes/allocation.md, section 1. The set of steps that hold the record is drawn from w, any distribution
-   on finitely many sets: one of m steps, k of m, or all visits of one bin. Other records draw theirs from v. If each
-   step with the record is dominated against the step without it, whatever was published, then the run is dominated
-   by the same average over pairs, in both orders. *)
+(* mechanisms/schemes/allocation.md, section 1. The set of steps that hold the record is drawn in secret from w, any
+   distribution on finitely many sets: one of m steps, k of m, or all visits of one bin. The other records draw their
+   steps from v. Suppose that (A m, B m) dominates step m with the record against step m without it, for every draw j
+   of the others and every history h. Then the run is dominated by the same average over products of pairs, in both
+   orders. *)
 Definition Random_allocation : Prop :=
   forall (J I : finType) (v : J -> R) (w : I -> R) (member : I -> nat -> bool) (T U : nat -> finType)
          (P Q : J -> steps T) (A B : forall n, U n -> R) (n : nat),
@@ -397,31 +419,34 @@ Definition Random_allocation : Prop :=
 
 (** * Filters *)
 
-(* The moment of order l, for l = 2, 3, ...: exp((l-1) D), with D the Renyi divergence of order l, for P that
-   vanishes where Q does. (In Coq, x / 0 is 0.) *)
+(* `vanishes_with P Q`: P(x) = 0 wherever Q(x) = 0. For such P and Q, and l = 2, 3, ..., the moment of order l is
+   exp((l-1) D), where D is the Renyi divergence of order l. (In Coq, x / 0 is 0.) *)
 Definition moment (l : nat) (T : finType) (P Q : T -> R) : R := \sum_x Q x * (P x / Q x) ^+ l.
 Definition vanishes_with (T : finType) (P Q : T -> R) : Prop := forall x, Q x = 0 -> P x = 0.
 
-(* What the steps of a history spent: the product of b over the steps. *)
+(* `spent b h` is the product of b over the steps of the history h. *)
 Fixpoint spent (T : nat -> finType) (b : forall n, history T n -> R) (n : nat) : history T n -> R :=
   if n is m.+1 then fun h => spent b h.1 * b m h.1 else fun=> 1.
 
-(* budgets/filters.md, section 2. Steps are chosen in view of the outputs before. If step m, given the history h, has a
-   moment of at most b m h, and no history spends more than C, then the whole has a moment of at most C. (A run that
-   stops goes on with steps of P = Q and b = 1.) *)
+(* budgets/filters.md, section 2. Each step is chosen in view of the outputs before. If step m, given the history h,
+   has a moment of at most b m h, and no history of n steps spends more than C, then the whole run has a moment of at
+   most C; and P vanishes where Q does, as in every step. (A run that stops earlier is continued by steps of P = Q and
+   b = 1.) *)
 Definition Filter : Prop :=
   forall (T : nat -> finType) (P Q : steps T) (b : forall n, history T n -> R) (l n : nat) (C : R),
-  distributions P -> distributions Q ->
+  distributions P -> distributions Q -> (forall m h, vanishes_with (P m h) (Q m h)) ->
   (forall m h, 0 < b m h) -> (forall m h, moment l (P m h) (Q m h) <= b m h) ->
-  (forall h : history T n, spent b h <= C) -> moment l (run P n) (run Q n) <= C.
+  (forall h : history T n, spent b h <= C) ->
+  vanishes_with (run P n) (run Q n) /\ moment l (run P n) (run Q n) <= C.
 
-(* notions/conversions.md, section 4. From a moment to the profile. *)
+(* notions/conversions.md, section 4. From a moment to the profile; the order is l + 2. *)
 Definition Moment_to_profile : Prop := forall (T : finType) (P Q : T -> R) (l : nat) (a : R),
   distribution P -> distribution Q -> vanishes_with P Q -> 0 < a ->
   H a P Q <= l.+1%:R ^+ l.+1 / l.+2%:R ^+ l.+2 * (moment l.+2 P Q / a ^+ l.+1).
 
-(* budgets/filters.md, section 3. Several orders at once: every history keeps within the budget C k of some order, and
-   the order k with its budget gives d k. Then the whole is private with the sum of the d k. *)
+(* budgets/filters.md, section 3. Several orders at once; the order of k is l k + 2. By `Moment_to_profile` a moment of
+   at most C k gives a profile of at most d k at a. If every history keeps the budget C k of at least one k, which may
+   depend on the history, then the profile of the whole run at a is at most the sum of the d k. *)
 Definition Filter_of_several_orders : Prop :=
   forall (K : finType) (T : nat -> finType) (P Q : steps T) (b : K -> forall n, history T n -> R) (l : K -> nat)
          (n : nat) (C d : K -> R) (a : R),
@@ -433,24 +458,27 @@ Definition Filter_of_several_orders : Prop :=
 
 (** * The lattice *)
 
-(* routes/lattice/proof.md, sections 2 and 4. Spreading: each outcome x is cut into pieces K x u, which keep its P-mass
-   and its Q-mass if a piece at u has the ratio Q/P = y u. The pieces at one u become one outcome. The result
-   dominates. *)
+(* routes/lattice/proof.md, sections 2 and 4. Spreading: the P-mass of each outcome x is cut into pieces, K x u at u. A
+   piece at u has the ratio Q/P = y u. If the Q-mass of the pieces of x is at most that of x, then the pair with the
+   pieces at u as the outcome u dominates. (Equality is the third item of the lemma; with one piece, a smaller Q-mass
+   is the second.) *)
 Definition Spread : Prop := forall (T U : finType) (P Q : T -> R) (K : T -> U -> R) (y : U -> R),
-  (forall x u, 0 <= K x u) -> (forall x, \sum_u K x u = P x) -> (forall x, \sum_u K x u * y u = Q x) ->
+  (forall x u, 0 <= K x u) -> (forall x, \sum_u K x u = P x) -> (forall x, \sum_u K x u * y u <= Q x) ->
   let A u := \sum_x K x u in dominates P Q A (fun u => A u * y u).
 
-(* A measure on the lattice is a polynomial p: its coefficient p`_i is the mass at level i, and a product of polynomials
-   is a convolution. Level i of step t has the ratio Q/P = g t * z ^+ i, with z = e^(-h) for the width h of the lattice
-   and g t = e^(-s) for the offset s of the step. The profile of such a composition at a: *)
+(* A measure on the lattice is a polynomial p. Its coefficient p`_i is the mass at level i, i = 0, ..., size p - 1, and
+   a product of polynomials is the convolution of the measures. Level i of step t has the ratio Q/P = g t * z ^+ i,
+   where z = e^(-h) for the width h of the lattice, and g t = e^(-s) for the offset s of the step. The profile at a of
+   a measure p with the offset g: *)
 Definition lattice_profile (a g z : R) (p : {poly R}) : R := \sum_(j < size p) p`_j * pos (1 - a * (g * z ^+ j)).
 
 (* The levels of step t, and one outcome more, None, for the rest. *)
 Definition levels (m : nat -> nat) (t : nat) : finType := [finType of option 'I_(m t)].
 
-(* routes/lattice/proof.md, sections 4 and 7. Steps of any kinds, each with a pair on the levels 0, ..., m t - 1 and a
-   rest None, of P-mass at most rest t, that counts as infinite loss. p t is at least the P-mass, level by level, so it
-   may be rounded up. The profile of n steps is at most that of the convolution, and the sum of the rests. *)
+(* routes/lattice/proof.md, sections 4 and 7. Steps of any kinds. Step t has a pair (A t, B t) on the levels 0, ...,
+   m t - 1 and None. At the levels the ratio Q/P is at least that of the lattice; None stands for an infinite loss, and
+   its P-mass is at most rest t. p t is at least the P-mass at every level, so that masses may be rounded up. Then the
+   profile of n steps is at most the profile of the convolution plus the sum of the rests. *)
 Definition Upper_measure : Prop :=
   forall (m : nat -> nat) (A B : forall t, levels m t -> R) (p : nat -> {poly R}) (g rest : nat -> R) (z a : R)
          (n : nat),
@@ -462,8 +490,8 @@ Definition Upper_measure : Prop :=
   H a (run (fixed A) n) (run (fixed B) n) <=
     lattice_profile a (\prod_(t < n) g t) z (\prod_(t < n) p t) + \sum_(t < n) rest t.
 
-(* routes/lattice/proof.md, sections 5 and 7. The same from below: p t is at most the P-mass, level by level, ratios are
-   at most those of the lattice, and the rest does not count. *)
+(* routes/lattice/proof.md, sections 5 and 7. The same from below: p t is at most the P-mass at every level, the ratio
+   Q/P is at most that of the lattice, and None is left out. *)
 Definition Lower_measure : Prop :=
   forall (m : nat -> nat) (A B : forall t, levels m t -> R) (p : nat -> {poly R}) (g : nat -> R) (z a : R)
          (n : nat),
@@ -474,19 +502,21 @@ Definition Lower_measure : Prop :=
   lattice_profile a (\prod_(t < n) g t) z (\prod_(t < n) p t) <=
     H a (run (fixed A) n) (run (fixed B) n).
 
-(* routes/lattice/proof.md, section 6. Tilting before the convolution is undone after it. *)
+(* routes/lattice/proof.md, section 6. Tilting: if the mass at level i of step t is multiplied by c t * w^i, then the
+   mass of the convolution at level j is multiplied by w^j and the product of the c t. *)
 Definition Tilt : Prop := forall (p q : nat -> {poly R}) (c : nat -> R) (w : R) (n : nat),
   (forall t i, (q t)`_i = c t * w ^+ i * (p t)`_i) ->
   forall j, (\prod_(t < n) q t)`_j = (\prod_(t < n) c t) * w ^+ j * (\prod_(t < n) p t)`_j.
 
-(* routes/lattice/proof.md, section 7. Masses that are rounded down, or cut off, before a product make no mass of it
-   larger. *)
+(* routes/lattice/proof.md, section 7. If masses p and q are rounded down, or replaced by 0, before they are convolved,
+   no mass of the convolution becomes larger. *)
 Definition Rounded_down : Prop := forall (p p' q q' : {poly R}),
   (forall i, 0 <= p'`_i /\ p'`_i <= p`_i) -> (forall i, 0 <= q'`_i /\ q'`_i <= q`_i) ->
   forall j, 0 <= (p' * q')`_j /\ (p' * q')`_j <= (p * q)`_j.
 
-(* routes/lattice/proof.md, section 7. The missing mass, p.[1] - c.[1] in all (p.[1] is the sum of the coefficients),
-   counts with the largest weight W. *)
+(* routes/lattice/proof.md, section 7. p.[1] is the value of p at 1, that is the sum of the coefficients. If c is p
+   rounded down, the mass p.[1] - c.[1] is missing. A sum with weights w over p is at most the sum over c, and the
+   missing mass with the largest weight W. *)
 Definition Missing_mass : Prop := forall (p c : {poly R}) (w : nat -> R) (W : R),
   (forall i, 0 <= c`_i /\ c`_i <= p`_i) -> (forall i, w i <= W) ->
   \sum_(j < size p) p`_j * w j <= \sum_(j < size p) c`_j * w j + W * (p.[1] - c.[1]).
@@ -496,16 +526,16 @@ Definition Total_mass : Prop := forall (p : nat -> {poly R}) (n : nat),
   (\prod_(t < n) p t).[1] = \prod_(t < n) (p t).[1].
 
 (* routes/lattice/proof.md, section 8. A certificate, from the steps to the number: ten adaptive steps, each with P and
-   Q at most a factor of 3 apart at every outcome (all that is log 3-differentially private), satisfy
+   Q at most a factor of 3 apart at every outcome (that is, log 3-differentially private), satisfy
    P(E) <= 9 Q(E) + 745/1000 for every event E. Coq computes the composition, in integers. *)
 Definition Ten_responses : Prop := forall (T : nat -> finType) (P Q : steps T), distributions P -> distributions Q ->
   (forall n h x, P n h x <= 3%:R * Q n h x) -> (forall n h x, Q n h x <= 3%:R * P n h x) ->
   forall E : pred (history T 10),
   \sum_(x | E x) run P 10 x <= 9%:R * (\sum_(x | E x) run Q 10 x) + 745%:R / 1000%:R.
 
-(* routes/lattice/proof.md, section 8. Another one, with samples: in each of ten adaptive steps, M runs on a fresh
-   Poisson sample of rate 1/2, and is log 3-differentially private for adding or removing x. Let P be the run with x,
-   and Q without. Then P(E) <= 4 Q(E) + 311/1000 and Q(E) <= 4 P(E) + 307/1000 for every event E. *)
+(* routes/lattice/proof.md, section 8. Another certificate, with samples: in each of ten adaptive steps, M runs on a
+   fresh Poisson sample of rate 1/2, and is log 3-differentially private for adding or removing x. Let P be the run
+   with x, and Q without. Then P(E) <= 4 Q(E) + 311/1000 and Q(E) <= 4 P(E) + 307/1000 for every event E. *)
 Definition Ten_sampled_responses : Prop :=
   forall (I : finType) (T : nat -> finType) (M : forall n, history T n -> {set I} -> T n -> R) (D : {set I}) (x : I),
   x \notin D -> (forall m h S, distribution (M m h S)) ->
@@ -524,22 +554,29 @@ Arguments run {R T} P n h.
 
 Local Open Scope nat_scope.
 
-(* From here on all numbers are natural numbers; `^` is a power, `%/` division rounded down, and `%%` its rest. *)
+(* From here on all numbers are natural numbers; `^` is a power, `%/` division rounded down, `%%` its remainder,
+   and B.-1 is B - 1 (0 for B = 0). *)
 
-(* Many numbers in one: x i is the digit at place i, in base B. And slot k of the convolution of x and y. *)
+(* `packed B n x` is the number with the digits x 0, ..., x (n-1) in base B, lowest first. `slot_of_product n n' x y k`
+   is entry k of the convolution of x and y: the sum of x i * y j over all i + j = k. *)
 Definition packed (B n : nat) (x : nat -> nat) : nat := \sum_(i < n) x i * B ^ i.
 Definition slot_of_product (n n' : nat) (x y : nat -> nat) (k : nat) : nat :=
   \sum_(i < n) \sum_(j < n' | i + j == k) x i * y j.
 
-(* routes/lattice/proof.md, section 7. The digits of a product are the slots of the convolution, if the product of the
-   sums is less than the base. *)
+(* routes/lattice/proof.md, section 7. If the product of the two sums of digits is less than the base, the digit of the
+   product at place k is entry k of the convolution. *)
 Definition Packed_product : Prop := forall (B n n' k : nat) (x y : nat -> nat),
   (\sum_(i < n) x i) * (\sum_(j < n') y j) < B ->
   (packed B n x * packed B n' y) %/ B ^ k %% B = slot_of_product n n' x y k.
 
-(* routes/lattice/proof.md, section 7. After a shift by b bits and a mask, the digits of w - b bits are the slots
-   divided by 2^b, rounded down. *)
+(* routes/lattice/proof.md, section 7. Shift the product by b bits to the right, and take the lowest w - b bits of the
+   digit at place k: this is entry k of the convolution, divided by 2^b and rounded down. *)
 Definition Packed_shift : Prop := forall (w b n n' k : nat) (x y : nat -> nat),
   b <= w -> (\sum_(i < n) x i) * (\sum_(j < n') y j) < 2 ^ w ->
   (packed (2 ^ w) n x * packed (2 ^ w) n' y) %/ 2 ^ b %/ (2 ^ w) ^ k %% 2 ^ (w - b) =
     slot_of_product n n' x y k %/ 2 ^ b.
+
+(* routes/lattice/proof.md, section 7. If the sum of the digits is less than B - 1, it is the remainder of the number
+   when divided by B - 1. *)
+Definition Digit_sum : Prop := forall (B n : nat) (x : nat -> nat),
+  \sum_(i < n) x i < B.-1 -> packed B n x %% B.-1 = \sum_(i < n) x i.

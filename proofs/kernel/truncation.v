@@ -153,21 +153,24 @@ have -> : \sum_(S : {set I} | (S \subset D) && (#|S|.+1 == b)) coins q D S = c *
   have := e (fun=> 1); rewrite count_batches mulr1 => <-; apply: eq_bigr => S _; exact: esym (mulr1 _).
 by rewrite -mulrA; congr (_ * _); rewrite mulrC divfK ?bin_k.
 Qed.
-Lemma sum_fewest (F : {set I} -> R) :
-  \sum_S fewer S * F S = \sum_S fewest S * F S + \sum_p slot R D k p * (exactly * F p.1).
+Lemma sum_fewest_exactly (F : {set I} -> R) : \sum_S fewer S * F S =
+  \sum_S fewest S * F S + \sum_(S : {set I} | (S \subset D) && (#|S|.+1 == b)) coins q D S * F S.
 Proof.
-rewrite -sum_exactly sum_fewer (bigID (fun S : {set I} => (#|S| < k)%N)) /=; congr (_ + _).
+rewrite sum_fewer (bigID (fun S : {set I} => (#|S| < k)%N)) /=; congr (_ + _).
   rewrite [RHS]big_mkcond [LHS]big_mkcond; apply: eq_bigr => S _; rewrite /fewest -andbA.
   have [less|_] := ltnP #|S| k; rewrite ?andbF ?mul0r ?if_same //.
   by rewrite (leqW less) andbT; case: ifP; rewrite ?mul0r.
 apply: eq_bigl => S; rewrite -leqNgt -andbA; congr (_ && _).
 by rewrite ltnS -eqn_leq eqSS.
 Qed.
+Lemma sum_fewest (F : {set I} -> R) :
+  \sum_S fewer S * F S = \sum_S fewest S * F S + \sum_p slot R D k p * (exactly * F p.1).
+Proof. by rewrite sum_fewest_exactly sum_exactly. Qed.
 Lemma fewest_sum : \sum_S fewest S = 1 - full q b D - exactly.
 Proof.
-apply/eqP; rewrite eq_sym subr_eq -fewer_sum; have := sum_fewest (fun=> 1).
+apply/eqP; rewrite eq_sym subr_eq -fewer_sum; have := sum_fewest_exactly (fun=> 1).
 under eq_bigr do rewrite mulr1; move=> ->; under eq_bigr do rewrite mulr1.
-by rewrite -mulr_suml (slot_law R kD).2 mul1r mulr1.
+by rewrite /exactly; under [in X in _ + X]eq_bigr do rewrite mulr1.
 Qed.
 
 (* Sums over the draws of at least b others. *)
@@ -253,38 +256,43 @@ Qed.
 Lemma law_eq (T : finType) (P Q : T -> R) : P =1 Q -> distribution Q -> distribution P.
 Proof. by move=> e [Q0 Q1]; split=> [x|]; [rewrite e | rewrite -[RHS]Q1; apply: eq_bigr => x _]. Qed.
 
-Section Distributions.
-Variables (I T : finType) (q : R) (k : nat) (M : {set I} -> T -> R) (D : {set I}) (x : I).
-Hypotheses (q0 : 0 <= q) (q1 : q <= 1) (kD : (k < #|D|)%N) (xD : x \notin D) (lM : forall S, distribution (M S)).
-Lemma truncated_law_with : distribution (truncated q k.+1 M (x |: D)).
+Lemma truncated_law (I T : finType) (q : R) b (M : {set I} -> T -> R) (D : {set I}) :
+  0 <= q -> q <= 1 -> (forall S, distribution (M S)) -> distribution (truncated q b M D).
 Proof.
-have [m0 mt] := full_with_bounds k D q0 q1.
-apply: law_eq (truncated_with q M kD xD) _.
-apply: (two_parts_law (fewer_ge0 k D q0 q1) (fewer_sum q k D) (slot_law R kD) _ _ _) => [S|p y|p].
-- exact: blend_law.
-- by rewrite addr_ge0 // mulr_ge0 ?subr_ge0 // (lM _).1.
-- by rewrite big_split /= -!mulr_sumr !(lM _).2 !mulr1 subrK.
+move=> q0 q1 lM; apply: (poisson_law q0 q1 (M := fun S y => if (#|S| < b)%N then M S y else fixed_size b M S y)) => S.
+by case: ltnP => bS; [exact: lM | exact: fixed_size_law].
 Qed.
-Lemma truncated_law_without : distribution (truncated q k.+1 M D).
+
+(* Fewer than b others: nothing is ever cut. *)
+Section Small.
+Variables (I T : finType) (q : R) (k : nat) (M : {set I} -> T -> R) (D : {set I}).
+Hypothesis Dk : (#|D| <= k)%N.
+Lemma small_sample (S : {set I}) : S \subset D -> (#|S| <= k)%N.
+Proof. by move=> /subset_leq_card h; exact: leq_trans h Dk. Qed.
+Lemma small_full : full q k.+1 D = 0.
+Proof. by rewrite /full big_pred0 // => S; apply/andP => -[/small_sample h]; rewrite ltnNge h. Qed.
+Lemma small_full_with : full_with q k.+1 D = 0.
+Proof. by rewrite /full_with big_pred0 // => S; apply/andP => -[/small_sample h]; rewrite ltnNge h. Qed.
+Lemma small_without : truncated q k.+1 M D =1 poisson q M D.
+Proof. by move=> y; apply: eq_bigr => S /small_sample h; rewrite ltnS h. Qed.
+Lemma small_with x : x \notin D -> truncated q k.+1 M (x |: D) =1 poisson q M (x |: D).
 Proof.
-have [m0 mt] := full_with_bounds k D q0 q1.
-apply: law_eq (truncated_without q M kD) _.
-apply: (two_parts_law (fewer_ge0 k D q0 q1) (fewer_sum q k D) (slot_law R kD) lM _ _) => [p y|p].
-- by rewrite mulr_ge0 ?(lM _).1 // (le_trans m0 mt).
-- by rewrite -mulr_sumr (lM _).2 mulr1.
+move=> xD y; apply: eq_bigr => S /subset_leq_card; rewrite cardsU1 xD add1n => h.
+case: ltnP => // more; congr (_ * _); apply: fixed_size_all.
+by apply/eqP; rewrite eqn_leq more (leq_trans h).
 Qed.
-End Distributions.
+End Small.
 
 Theorem truncated_removed : Truncated_removed R.
 Proof.
-move=> I T U1 U2 q [|k] M A1 B1 A2 B2 D x q0 q1 // kD xD lM lA1 lB1 lA2 lB2 dom1 dom2 t m A B.
+move=> I T U1 U2 q [|k] M A1 B1 A2 B2 D x q0 q1 // _ xD lM lA1 lB1 lA2 lB2 dom1 dom2 t m A B.
 have [m0 mt] := full_with_bounds k D q0 q1.
 have t1 : 0 <= 1 - t by rewrite subr_ge0 full_le1.
 have tm : 0 <= t - m by rewrite subr_ge0.
 have t0 : 0 <= t by apply: le_trans m0 mt.
-have v0 := fewer_ge0 k D q0 q1; have v1 := fewer_sum q k D; have lw := slot_law R kD.
-have lwith : distribution (truncated q k.+1 M (x |: D)) by apply: truncated_law_with.
-have lwithout : distribution (truncated q k.+1 M D) by apply: truncated_law_without.
+have v0 := fewer_ge0 k D q0 q1; have v1 := fewer_sum q k D.
+have lwith : distribution (truncated q k.+1 M (x |: D)) by exact: truncated_law.
+have lwithout : distribution (truncated q k.+1 M D) by exact: truncated_law.
 have lbA := blend_law q0 q1 lA1 lB1.
 have lA : distribution A.
   split=> [[u|u]|].
@@ -295,7 +303,14 @@ have lB : distribution B.
   split=> [[u|u]|]; rewrite ?mulr_ge0 ?lB1.1 ?lB2.1 //.
   by rewrite big_sumType /= -!mulr_sumr lB1.2 lB2.2; ring.
 have removed : dominates (truncated q k.+1 M (x |: D)) (truncated q k.+1 M D) A B.
-  move=> a a0; rewrite (H_eq a (truncated_with q M kD xD) (truncated_without q M kD)).
+  move=> a a0; have [kD|Dk] := ltnP k #|D|; last first.
+    have [t_0 m_0] : t = 0 /\ m = 0 by split; [exact: small_full | exact: small_full_with].
+    rewrite (H_eq a (small_with q M Dk xD) (small_without q M Dk)).
+    apply: (@le_trans _ _ (H a (blend q A1 B1) B1)).
+      by apply: poisson_removed => // S sub; apply: dom1; rewrite ?ltnS ?(small_sample Dk).
+    rewrite [X in _ <= X]big_sumType /= ler_paddr ?sumr_ge0 // => [i _|]; first exact: pos_ge0.
+    by rewrite t_0 subr0; apply: ler_sum => u _; rewrite !mul1r.
+  have lw := slot_law R kD; rewrite (H_eq a (truncated_with q M kD xD) (truncated_without q M kD)).
   pose d' := \sum_u pos (m * A2 u + (t - m - a * t) * B2 u).
   have -> : H a A B = (1 - t) * H a (blend q A1 B1) B1 + d'.
     rewrite /H big_sumType /= mulr_sumr; congr (_ + _); apply: eq_bigr => u _.
@@ -318,18 +333,17 @@ by apply: pos_mono; rewrite mulrDr opprD addrACA.
 Qed.
 Theorem truncated_moved : Truncated_moved R.
 Proof.
-move=> I T U1 U2 q g [|k] M A1 B1 A2 B2 D x q0 q1 // kD xD lM lA1 lB1 lA2 lB2 dom1 dom2 t m p g0 gm A B.
+move=> I T U1 U2 q g [|k] M A1 B1 A2 B2 D x q0 q1 // _ xD lM lA1 lB1 lA2 lB2 dom1 dom2 t m p g0 gm A B.
 have [m0 mt] := full_with_bounds k D q0 q1.
 have tm : 0 <= t - m by rewrite subr_ge0.
 have t0 : 0 <= t by apply: le_trans m0 mt.
 have mg : 0 <= m - g by rewrite subr_ge0.
-have v0 := fewest_ge0 k D q0 q1; have v1 : \sum_S fewest q k D S = 1 - t - p := fewest_sum q kD.
-have w0 := fewer_ge0 k D q0 q1; have w1 := fewer_sum q k D; have lw := slot_law R kD.
+have v0 := fewest_ge0 k D q0 q1; have v1 : \sum_S fewest q k D S = 1 - t - p := fewest_sum q k D.
 have p0 : 0 <= p by exact: exactly_ge0.
 have tp : 0 <= 1 - t - p by rewrite -v1 sumr_ge0 // => S _; exact: v0.
 have s0 : 0 <= 1 - q by rewrite subr_ge0.
-have lwith : distribution (truncated q k.+1 M (x |: D)) by apply: truncated_law_with.
-have lwithout : distribution (truncated q k.+1 M D) by apply: truncated_law_without.
+have lwith : distribution (truncated q k.+1 M (x |: D)) by exact: truncated_law.
+have lwithout : distribution (truncated q k.+1 M D) by exact: truncated_law.
 have lbA := blend_law q0 q1 lA1 lB1.
 have lA : distribution A.
   split=> [[u|[u|u]]|] /=.
@@ -342,7 +356,20 @@ have lB : distribution B.
   split=> [[u|[u|u]]|] /=; rewrite ?mulr_ge0 ?lB1.1 ?lB2.1 //.
   rewrite !big_sumType /= -!mulr_sumr lB1.2 lB2.2; ring.
 have removed : dominates (truncated q k.+1 M (x |: D)) (truncated q k.+1 M D) A B.
-  move=> a a0.
+  move=> a a0; have [kD|Dk] := ltnP k #|D|; last first.
+    have [t_0 m_0] : t = 0 /\ m = 0 by split; [exact: small_full | exact: small_full_with].
+    have g_0 : g = 0 by apply/eqP; rewrite eq_le g0 andbT -m_0.
+    rewrite (H_eq a (small_with q M Dk xD) (small_without q M Dk)).
+    apply: (@le_trans _ _ (H a (blend q A1 B1) B1)).
+      by apply: poisson_removed => // S sub; apply: dom1; rewrite ?ltnS ?(small_sample Dk).
+    rewrite [X in _ <= X]big_sumType [X in _ <= _ + X]big_sumType /= addrA.
+    apply: ler_paddr; first by apply: sumr_ge0 => i _; exact: pos_ge0.
+    rewrite -big_split; apply: ler_sum => u _ /=; rewrite t_0 g_0 in tp *.
+    rewrite -[X in pos X <= _](_ : (1 - 0 - p) * (blend q A1 B1 u - a * B1 u) +
+      p * (blend q A1 B1 u - a * B1 u) = _); last by ring.
+    apply: le_trans (posD _ _) _; rewrite ler_add // le_eqVlt; apply/orP; left; apply/eqP; congr pos;
+      rewrite /blend; ring.
+  have lw := slot_law R kD.
   pose P2 (s : {set I} * I) y := (1 - q) * p * M s.1 y + (q * p + g) * M (x |: s.1) y +
     ((t - m) * M (s.2 |: s.1) y + (m - g) * M (x |: s.1) y).
   pose Q2 (s : {set I} * I) y := p * M s.1 y + t * M (s.2 |: s.1) y.
@@ -375,7 +402,10 @@ Qed.
 
 Theorem truncated_replaced : Truncated_replaced R.
 Proof.
-move=> I T q [|k] a h1 h2 h M D x x' q_gt0 q1 // kD a1 xD xD' t r a' c le1 le2 le.
+move=> I T q [|k] a h1 h2 h M D x x' q_gt0 q1 // _ a1 xD xD' t r a' c le1 le2 le.
+have [kD|Dk] := ltnP k #|D|; last first.
+  rewrite (H_eq a (small_with q M Dk xD) (small_with q M Dk xD')) /t small_full // subr0 mul1r mul0r addr0.
+  by apply: poisson_replaced => // S sub; [apply: le1 | apply: le2]; rewrite ?ltnS ?(small_sample Dk).
 have q0 := ltW q_gt0; have [m0 mt] := full_with_bounds k D q0 q1.
 have m_gt0 : 0 < full_with q k.+1 D by exact: full_with_gt0.
 have t_gt0 : 0 < t by apply: lt_le_trans m_gt0 mt.
@@ -398,7 +428,7 @@ Qed.
 Theorem truncated_range : Truncated_range R.
 Proof.
 move=> I T U1 U2 q s u k b M A1 B1 A2 B2 D x q0 q1 bD xD lM lA1 lB1 lA2 lB2 dom1 dom2 larger s0 st tu u1 k0 kq mk A B.
-have [run_dom _] := truncated_removed q0 q1 bD xD lM lA1 lB1 lA2 lB2 dom1 dom2.
+have [_ _ run_dom _] := truncated_removed q0 q1 bD xD lM lA1 lB1 lA2 lB2 dom1 dom2.
 case: b bD dom1 dom2 st tu mk run_dom => // c cD _ _; set t := full q c.+1 D; set m := full_with q c.+1 D.
 move=> st tu mk run_dom; have [m0 mt] := full_with_bounds c D q0 q1.
 have t0 : 0 <= t by apply: le_trans m0 mt.
@@ -416,7 +446,7 @@ have removed : dominates (truncated q c.+1 M (x |: D)) (truncated q c.+1 M D) A 
   apply: dominates_trans run_dom _ => a a0.
   pose h1 := H a (blend q A1 B1) B1; pose h2 := H a (blend q A2 B2) B2; pose hk := H a (blend k A2 B2) B2.
   have h12 : h1 <= h2 by apply: blend_dominated.
-  have hk2 : hk <= h2 by apply: rate_grows.
+  have hk2 : hk <= h2 by apply: rate_grows_removed.
   have -> : H a A B = (1 - u) * h1 + ((u - s) * h2 + s * hk).
     rewrite /H !big_sumType /= /h1 /h2 /hk /H !mulr_sumr.
     by congr (_ + (_ + _)); apply: eq_bigr => y _; rewrite -posM //; congr pos; ring.
@@ -428,7 +458,7 @@ have removed : dominates (truncated q c.+1 M (x |: D)) (truncated q c.+1 M D) A 
     have r0 : 0 <= m / t by rewrite divr_ge0.
     have rk : m / t <= k by rewrite ler_pdivr_mulr.
     apply: (@le_trans _ _ (t * H a (blend (m / t) A2 B2) B2)); last first.
-      by rewrite ler_wpmul2l //; apply: (rate_grows lA2 lB2 r0 rk k1).
+      by rewrite ler_wpmul2l //; apply: (rate_grows_removed lA2 lB2 r0 rk k1).
     rewrite /H mulr_sumr; apply: ler_sum => y _; rewrite -posM // le_eqVlt; apply/orP; left; apply/eqP.
     by congr pos; rewrite /blend -{1 2}[m](divfK t_neq0); move: (m / t) => r; ring.
   apply: (@le_trans _ _ ((1 - t) * h1 + t * hk)).
@@ -437,6 +467,6 @@ have removed : dominates (truncated q c.+1 M (x |: D)) (truncated q c.+1 M D) A 
     by apply: pos_mono; rewrite le_eqVlt; apply/orP; left; apply/eqP; ring.
   rewrite -subr_ge0 (_ : _ - _ = (u - t) * (h2 - h1) + (t - s) * (h2 - hk)); last by ring.
   by rewrite addr_ge0 // mulr_ge0 // subr_ge0.
-split=> //; apply: swapped => //; [exact: truncated_law_with | exact: truncated_law_without].
+split=> //; apply: swapped => //; [exact: truncated_law | exact: truncated_law].
 Qed.
 End Theorems.
