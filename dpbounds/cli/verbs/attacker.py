@@ -58,7 +58,7 @@ def _rates(ctx: click.Context, option: click.Parameter, text: str) -> tuple[Frac
 @LEDGER_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(rates: tuple[Fraction, ...], prior: Fraction, baseline: Fraction | None, **given: Any) -> int:
-    """What an attacker can do who sees all that is released: membership inference and reconstruction, proven.
+    """Compute how well an attacker who sees every release can infer membership, or reconstruct a record.
 
     Example: dpbounds attacker --noise-multiplier 1 --sample-rate 0.01 --steps 1000
     """

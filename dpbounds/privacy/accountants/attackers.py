@@ -1,4 +1,4 @@
-"""The success of an attacker: error rates of tests, with both ends proven (``attackers.md``).
+"""The success of an attacker: certified error rates of tests (``attackers.md``).
 
 A test guesses from all that is released whether one record is in the data. It errs in two ways: with its false positive
 rate it says so of data without the record, with its false negative rate it denies it of data with the record.
@@ -30,8 +30,8 @@ METHOD = "trade-off function from δ(ε)"
 _PRECISION = 320
 _FARTHEST = Fraction(10**6)  # log α beyond which nothing changes
 _LOOSE = 1e-3  # relative, of δ, until the range of log α is as small as such proofs can make it
-_PARTS, _ROUNDS = 12, 24  # of what is left of the range of log α, each time; and how often
-_SMALLEST = Fraction(1, 1 << 10)  # of what is left for an attack
+_PARTS, _ROUNDS = 12, 24  # number of parts of the range of log α in a round; number of rounds
+_SMALLEST = Fraction(1, 1 << 10)  # length of a range of log α, for an attack
 _NARROW = Fraction(1, 10**9)  # relative width, of either error rate, that is enough
 
 
@@ -46,7 +46,7 @@ def trade_off(
         relation: The neighbouring relation.
 
     Returns:
-        Proven ends; publish the lower one, below which no attacker comes. The upper one is what a test attains, or
+        Certified bounds; publish the lower one, below which no attacker comes. The upper one is what a test attains, or
         what guessing does where none is known.
 
     Raises:
@@ -75,7 +75,7 @@ def trade_off(
 def true_positive_rate(
     mechanism: Mechanism, false_positive_rate: ExactLike, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE
 ) -> Enclosure:
-    """Enclose the largest true positive rate of any test with this false positive rate: publish the upper end.
+    """Enclose the largest true positive rate of any test with this false positive rate: publish the upper bound.
 
     Arguments and errors as for :func:`trade_off`.
 
@@ -88,7 +88,7 @@ def true_positive_rate(
 
 @working(OUTER_PRECISION)
 def largest_true_positive_rate(mechanism: Mechanism, false_positive_rate: Fraction, relation: Relation) -> Fraction:
-    """Return the upper end of :func:`true_positive_rate` alone, for 0 <= ``false_positive_rate`` < 1."""
+    """Return the upper bound of :func:`true_positive_rate` alone, for 0 <= ``false_positive_rate`` < 1."""
     classes = neighbour_classes(mechanism, relation)
     return 1 - min(_Curve(each.product).at(false_positive_rate)[0] for each in classes.every())
 
@@ -98,7 +98,7 @@ def bayes_risk(
     prior: ExactLike = Fraction(1, 2),
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> Enclosure:
-    """Enclose the least probability of a wrong guess whether the record is in the data: publish the lower end.
+    """Enclose the least probability of a wrong guess whether the record is in the data: publish the lower bound.
 
     With m the smaller of ``prior`` and 1 - ``prior`` it is m (1 - δ(log((1-m)/m))) (``attackers.md``, section 3).
 

@@ -169,7 +169,7 @@ class CrowdedGaussians(DirectedPair):
         return swapped(law) if self.direction is Direction.ADD else law
 
     def largest_loss(self) -> LargestLoss:
-        """Of the cells: what is seen without them is larger."""
+        """Return the largest loss of a cell, which is attained."""
         return self.distribution().largest_loss() or unbounded()
 
     def revealed(self) -> Product | None:

@@ -179,7 +179,6 @@ def test_total_variation_or_more_costs_nothing() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: epsilon(dp.Gaussian(1), 0),
         lambda: epsilon(dp.Gaussian(1), 1),
         lambda: epsilon(dp.Gaussian(1), "1.5"),
         lambda: epsilon(dp.Gaussian(1), -1e-6),
