@@ -77,6 +77,21 @@ def as_promised(value: ExactLike, name: str = "value") -> Fraction:
     return min(number, Fraction(float.__repr__(value))) if isinstance(value, float) else number
 
 
+def as_allowed(value: ExactLike, name: str = "value") -> Fraction:
+    """Return what an attacker is allowed exactly; of a float the larger of its binary value and its decimal.
+
+    What is proven at the larger one, such as a false positive rate, holds at the smaller one.
+
+    Raises:
+        InvalidValue: As ``exact``.
+
+    >>> as_allowed(1e-5) == Fraction(1e-5) > Fraction("1e-5"), as_allowed(3e-7) == Fraction("3e-7")
+    (True, True)
+    """
+    number = exact(value, name)
+    return max(number, Fraction(float.__repr__(value))) if isinstance(value, float) else number
+
+
 def _is_number(value: object) -> bool:
     """Return whether it claims to be one; truth values and arrays, NumPy's among them, do not."""
     return isinstance(value, Real | Decimal) and not isinstance(value, bool)

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from flint import arb
-
 from dpbounds.errors import InvalidValue, UnsupportedMechanism, demand
-from dpbounds.expressions.enclosure import Enclosure, ball_end
-from dpbounds.expressions.working import working
+from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.accountants.certified import delta as certified_delta, epsilon as certified_epsilon
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism, SampledWithoutReplacement, parts_of
-from dpbounds.privacy.pairs.losses import law_of
-from dpbounds.privacy.pairs.pairs import Product, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.consistency import bounds_single_records
@@ -25,7 +20,6 @@ from dpbounds.theorems.evaluation import admitted, judge, refusal
 from dpbounds.theorems.parts import DIGITS, Numbers
 from dpbounds.theorems.record import Claim, Privacy, Theorem
 
-_BITS = 128
 _ROUNDING = Fraction(1, 10 ** (DIGITS - 5))
 
 
@@ -105,7 +99,7 @@ def _spent(privacy: Privacy, at: Numbers, mechanism: Mechanism) -> tuple[Fractio
         case Claim.APPROXIMATE:
             return at[epsilon], certified_epsilon(mechanism, at[delta], relation=at.relation)
         case Claim.PURE:
-            return at[epsilon], largest_loss(mechanism, at.relation)
+            return at[epsilon], certified_epsilon(mechanism, 0, relation=at.relation)
         case Claim.ZCDP:
             proven = zcdp_rho(mechanism, at.relation)
             return at[rho], Enclosure(proven if only_gaussians(mechanism, at.relation) else Fraction(0), proven, "zCDP")
@@ -123,31 +117,3 @@ def only_gaussians(mechanism: Mechanism, relation: Relation) -> bool:
     """
     classes = neighbour_classes(mechanism, relation)
     return all(isinstance(pair, ShiftedGaussians) for each in classes.every() for pair, _ in each.product)
-
-
-def largest_loss(mechanism: Mechanism, relation: str | Relation) -> Enclosure:
-    """The least ε for which the dominating pairs are pure ε-DP: the sum of the largest losses; ∞ where there is none.
-
-    Raises:
-        UnsupportedMechanism: Nothing is proven for the mechanism, or a pair's loss is not known.
-    """
-    with working(_BITS):
-        ends = [_largest_loss(each.product) for each in neighbour_classes(mechanism, as_relation(relation)).every()]
-        if None in ends:
-            return Enclosure(math.inf, math.inf, "largest loss")
-        worst = max((end for end in ends if end is not None), key=lambda end: float(end.mid()))
-        for end in ends:
-            assert end is not None
-            worst = worst.max(end)
-        return Enclosure(Fraction(0), ball_end(worst, "up"), "largest loss", _BITS)
-
-
-def _largest_loss(product: Product) -> arb | None:
-    total = arb(0)
-    for pair, count in product:
-        law = law_of(pair)
-        largest = law.largest_loss()
-        if largest is None or not law.infinite.is_zero():
-            return None
-        total = total + count * largest
-    return total

@@ -279,7 +279,7 @@ ASKERS: dict[str, Asker] = {
         tuning.tuned_enclosure(m, tuning.RandomRuns("0.5"), DELTA, relation).exact_upper
     ),
     "publishing.certificates": _certified,
-    "spending.largest_loss": lambda m, relation: spending.largest_loss(m, relation).exact_upper,
+    "accountants.certified.epsilon at 0": lambda m, relation: epsilon(m, 0, relation).exact_upper,
     "spending.only_gaussians": lambda m, relation: -float(spending.only_gaussians(m, relation)),
     "ledger.closed.Ledger": _by_ledger,
     "ledger.writing.BudgetedLedger.release": _kept_by_ledger,
@@ -532,13 +532,13 @@ QUICK = (
         "budgets.filters.squared_shift",
         "budgets.filters.zcdp_cost",
     ),
-    *("budgets.filters.renyi_cost", "renyi.accountant.renyi_curve", "spending.largest_loss"),
+    *("budgets.filters.renyi_cost", "renyi.accountant.renyi_curve", "accountants.certified.epsilon at 0"),
 )
 
 
 @pytest.mark.seconds
 @pytest.mark.parametrize("asker", QUICK)
-@pytest.mark.minutes_cases("accountants.certified.delta", "spending.largest_loss")
+@pytest.mark.minutes_cases("accountants.certified.delta", "accountants.certified.epsilon at 0")
 def test_the_worst_block_counts_for_every_mechanism(asker: str) -> None:
     for leaf, (shape, relation) in itertools.product(LEAVES, BLOCKS):
         _check(asker, _declared(shape, leaf, relation), relation)

@@ -15,7 +15,7 @@ from fractions import Fraction
 from flint import arb
 
 from dpbounds.expressions.enclosure import Enclosure, ball_end
-from dpbounds.expressions.exact import ExactLike
+from dpbounds.expressions.exact import ExactLike, as_allowed
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants.certified import delta as delta_of, prove_delta, prove_deltas
 from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
@@ -41,13 +41,13 @@ def trade_off(
     """Enclose the least false negative rate of any test with this false positive rate.
 
     Args:
-        mechanism: What ran, or will run.
-        false_positive_rate: From 0 to 1.
+        mechanism: The mechanism.
+        false_positive_rate: From 0 to 1; of a float the larger of its binary value and its decimal counts.
         relation: The neighbouring relation.
 
     Returns:
-        Certified bounds; publish the lower one, below which no attacker comes. The upper one is what a test attains, or
-        what guessing does where none is known.
+        Certified bounds; publish the lower one. No test has a smaller false negative rate. The upper one is attained by
+        a test, or by guessing if no better test is known.
 
     Raises:
         InvalidValue: A value is not allowed.
@@ -55,12 +55,11 @@ def trade_off(
         NotCertified: No route could prove an answer.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
-    >>> trade_off(Gaussian(1), "0.05").contains("0.740489084")  # Φ(Φ^-1(0.95) - 1)
-    False
-    >>> "0.7404" < trade_off(Gaussian(1), "0.05") < "0.7405"
-    True
+    >>> trade_off(Gaussian(1), "0.05").decimals(6)  # Φ(Φ^-1(0.95) - 1)
+    ('0.740488', '0.740489')
     """
-    rate, neighbours = probability(false_positive_rate, "false_positive_rate"), as_relation(relation)
+    rate = probability(as_allowed(false_positive_rate, "false_positive_rate"), "false_positive_rate")
+    neighbours = as_relation(relation)
     if rate == 1:
         return Enclosure.exactly(0, METHOD)
     lowers, uppers = [], [1 - rate]  # a guess that does not look
@@ -103,8 +102,8 @@ def bayes_risk(
     With m the smaller of ``prior`` and 1 - ``prior`` it is m (1 - δ(log((1-m)/m))) (``attackers.md``, section 3).
 
     Args:
-        mechanism: What ran, or will run.
-        prior: How probable the attacker finds it beforehand that the record is in the data.
+        mechanism: The mechanism.
+        prior: The attacker's probability, before the release, that the record is in the data; from 0 to 1.
         relation: The neighbouring relation.
 
     Errors as for :func:`trade_off`.
@@ -132,9 +131,9 @@ def reconstruction_risk(
     """Bound the probability that an attacker reconstructs a record, given that of success without the release.
 
     Args:
-        mechanism: What ran, or will run.
-        baseline: The largest probability with which a fixed guess, which does not look at the release, is near enough
-            to a record that is drawn from the attacker's prior.
+        mechanism: The mechanism.
+        baseline: The probability of success, from 0 to 1, of the best guess that does not depend on the release, for a
+            record that is drawn from the attacker's prior.
         relation: The neighbouring relation.
 
     Returns:
@@ -147,7 +146,8 @@ def reconstruction_risk(
     >>> float(reconstruction_risk(Gaussian(2), "0.1")) < 0.2174
     True
     """
-    return Fraction(true_positive_rate(mechanism, probability(baseline, "baseline"), relation).exact_upper)
+    guessed = probability(as_allowed(baseline, "baseline"), "baseline")
+    return Fraction(true_positive_rate(mechanism, guessed, relation).exact_upper)
 
 
 # --- The trade-off function of one product of pairs -------------------------------------------------------------------
@@ -286,7 +286,7 @@ class _Curve:
 
 
 def _first_places(a: Fraction) -> list[Fraction]:
-    """Logarithms of α, from where (1 - a - H_α)/α is not positive on."""
+    """Return logarithms of α; (1 - a - H_α)/α is negative at the first one and before it."""
     with working(_PRECISION):
         least = Fraction(math.ceil(ball_end(-ball(a).log(), "up")) + 1)
     sizes = [Fraction(2) ** k for k in range(-3, 4)]
@@ -301,5 +301,5 @@ def _largest_beyond(x: Fraction) -> Fraction:
 
 
 def _between(low: Fraction, high: Fraction) -> list[Fraction]:
-    """Places at equal distances."""
+    """Return the ends of equal parts of a range of log α."""
     return [low + (high - low) * k / _PARTS for k in range(_PARTS + 1)]

@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from dpbounds.displayed import Displayed, Sheet, number
 from dpbounds.errors import InvalidValue, NotCertified, demand_function, shortened
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike, as_promised, brief, to_decimal
+from dpbounds.expressions.exact import ExactLike, as_allowed, as_promised, brief, to_decimal
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.privacy.accountants.attackers import largest_true_positive_rate, true_positive_rate
 from dpbounds.privacy.domination.composition import neighbour_classes
@@ -92,7 +92,7 @@ def calibrate_to_true_positive_rate(
     0.957124
     """
     demand_function("factory", factory)
-    rate = open_unit(as_promised(false_positive_rate, "false_positive_rate"), "false_positive_rate")
+    rate = open_unit(as_allowed(false_positive_rate, "false_positive_rate"), "false_positive_rate")
     most, neighbours = open_unit(as_promised(target, "target"), "target"), as_relation(relation)
     if most <= rate:
         raise InvalidValue("target", brief(most), "larger than the false positive rate, which guessing attains")
@@ -107,7 +107,7 @@ def calibrate_to_true_positive_rate(
     def fails(y: float) -> bool:
         return true_positive_rate(factory(Fraction(math.exp(y))), rate, neighbours).exact_lower > most
 
-    low, high = _bracket(excess)
+    low, high = _bracket(excess, most)
     y = brentq(excess, low, high, xtol=_CLOSE)
     safe = _first(y, 1.0, lambda place: above(place) <= most)
     if safe is None:
@@ -126,14 +126,15 @@ def calibrate_to_true_positive_rate(
     )
 
 
-def _bracket(excess: Callable[[float], float]) -> tuple[float, float]:
+def _bracket(excess: Callable[[float], float], target: Fraction) -> tuple[float, float]:
     """Return (log noise that overspends, log noise that does not), a factor of two apart."""
     y, step = 0.0, math.log(2)
     over = excess(y) > 0
     while (excess(y + step) > 0) == over if over else (excess(y - step) > 0) == over:
         y += step if over else -step
         if abs(y) > _LARGEST:
-            raise InvalidValue("target", "the rate", "a true positive rate that some noise just keeps")
+            wanted = "larger: other releases exceed it" if over else "smaller: other noise keeps it already"
+            raise InvalidValue("target", brief(target), wanted)
     return (y, y + step) if over else (y - step, y)
 
 

@@ -17,8 +17,8 @@ from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.exact import brief
 from dpbounds.expressions.working import working, working_bits
 from dpbounds.privacy.pairs.gaussian_profiles import upper_bound_of_epsilon
-from dpbounds.privacy.pairs.losses import ball, law_at
-from dpbounds.privacy.pairs.pairs import Direction, Pair, Product, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs.losses import as_ball, ball, law_at, sum_of_losses
+from dpbounds.privacy.pairs.pairs import Pair, Product, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.inversion import invert
 from dpbounds.privacy.routes.searching import log_tail
@@ -58,18 +58,10 @@ def squared_shift_of(product: Product) -> Fraction:
 
 
 def losses_stay_below(product: Product, epsilon: Fraction) -> bool:
-    """Return whether it is proven that no outcome's total loss exceeds ε, so that δ(ε) = 0 exactly.
-
-    Only the add order has bounded losses: each is below -log(1-q). False means "not proven".
-    """
-    if not all(isinstance(pair, SampledGaussians) and pair.direction is Direction.ADD for pair, _ in product):
-        return False
+    """Return whether it is proven that no outcome's total loss exceeds ε, so that δ(ε) = 0 exactly."""
     with working(_START_PRECISION):
-        total = arb(0)
-        for pair, count in product:
-            assert isinstance(pair, SampledGaussians)
-            total = total - count * (-ball(pair.sample_rate)).log1p()
-        return (total <= ball(epsilon)) is True
+        total = sum_of_losses((pair.largest_loss(), count) for pair, count in product)
+        return (as_ball(total) <= ball(epsilon)) is True
 
 
 def closed_form_delta(pair: Pair, epsilon: Fraction, accuracy_bits: int = 64) -> tuple[arb, int]:

@@ -280,5 +280,13 @@ def test_what_is_no_rate_is_refused():
         dp.calibrate_to_true_positive_rate(dp.Gaussian, "0.1", 0)
     with pytest.raises(UnsupportedMechanism):
         dp.trade_off(dp.PureDP(1, relation=ADD) ** 2, "0.1", "zero-out-one")
-    with pytest.raises(InvalidValue, match="some noise"):
+    with pytest.raises(InvalidValue, match="larger: other releases"):
         dp.calibrate_to_true_positive_rate(lambda z: dp.Gaussian(1) @ dp.Gaussian(z), "0.02", "0.01")
+
+
+def test_rates_that_are_typed_as_floats_hold_at_the_decimal():
+    """0.3 as a double lies below 3/10: a bound for the double would be too small for the decimal that was meant."""
+    assert Fraction(0.3) < Fraction("0.3")
+    typed, meant = (dp.true_positive_rate(dp.PureDP(1, relation=ADD), rate) for rate in (0.3, "0.3"))
+    assert typed.exact_upper == meant.exact_upper
+    assert dp.reconstruction_risk(dp.Gaussian(1), 0.3) == dp.reconstruction_risk(dp.Gaussian(1), "0.3")
