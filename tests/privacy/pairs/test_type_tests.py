@@ -54,7 +54,7 @@ TESTS = {
     "privacy/routes/allocation/low_noise.py": 8,
     "privacy/routes/allocation/special_cases.py": 2,
     "privacy/routes/at_once.py": 1,
-    "privacy/routes/closed_forms.py": 4,
+    "privacy/routes/closed_forms.py": 2,
     "privacy/routes/combined.py": 1,
     "privacy/routes/contour/growing.py": 2,
     "privacy/routes/contour/landscape.py": 2,
