@@ -68,6 +68,31 @@ def code(argv: Sequence[str], rows: Rows) -> dict[str, str]:
     return _short({"Python": python, "Opacus": _opacus(found), "JAX-privacy": _jax(found, given)})
 
 
+def attacker(argv: Sequence[str], rows: Rows) -> dict[str, str]:
+    """Return Python code that computes the error rates of `attacker`.
+
+    Args:
+        argv: An `attacker`.
+        rows: Its answer, from which the relation is taken.
+    """
+    given = _given(argv)
+    relation = next((value for name, value, _ in rows if name == "relation"), given["relation"])
+    found = read_subject({**given, "relation": relation}).mechanism
+    asked = f'"{exactly(given["rates"][0])}", "{relation}"'
+    prior = f'"{exactly(given["prior"])}", "{relation}"'
+    lines = [
+        "import dpbounds as dp\n",
+        f"mechanism = {expression(found)}",
+        f"print(dp.true_positive_rate(mechanism, {asked}))",
+        f'print(dp.membership_advantage(mechanism, "{relation}"))',
+        f"print(dp.bayes_risk(mechanism, {prior}))",
+    ]
+    if given["baseline"] is not None:
+        baseline = f'"{exactly(given["baseline"])}", "{relation}"'
+        lines.append(f"print(dp.reconstruction_risk(mechanism, {baseline}))")
+    return _short({"Python": "\n".join(lines), "JAX-privacy": _jax(found, {**given, "relation": relation})})
+
+
 def _short(lines: dict[str, str]) -> dict[str, str]:
     return {name: text for name, text in lines.items() if text and len(text) < _LONGEST}
 

@@ -1,0 +1,60 @@
+"""Errors of the command line in the words of a form: labels in place of options, and the field that is wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dpbounds.app.controls import VALUE, Control, Pairs, controls
+
+_OPTION = re.compile(r"(--[a-z][a-z-]*[a-z])(?: ([A-Z][A-Za-z.|]*)(?![\w/-]))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The reason why a question has no answer.
+
+    Attributes:
+        name: The control that is wrong; "" where none is.
+        text: The reason, in the words of the form.
+    """
+
+    name: str
+    text: str
+
+
+def in_words(verb: str, text: str) -> str:
+    """Return a message of the command line with the labels of a form in place of its options.
+
+    >>> in_words("epsilon", "--sample-rate 0.01 does not fit --sampling shuffled: give --batches M")
+    '“sample rate” 0.01 does not fit “sampling” shuffled: give “batches”'
+    """
+    known = {one.option: one for one in controls(verb) if one.option}
+
+    def label(match: re.Match[str]) -> str:
+        one = known.get(match[1])
+        if one is None:
+            return match[0]
+        letter = match[2] or ""
+        return f"“{one.label}”" + ("" if not letter or letter in one.metavar.split("|") else f" {letter}")
+
+    return _OPTION.sub(label, text)
+
+
+def fault(verb: str, message: str, pairs: Pairs = (), gone: Sequence[Control] = ()) -> Fault:
+    """Return an error of a verb as a form shows it.
+
+    Args:
+        verb: The verb.
+        message: The error as the command line prints it.
+        pairs: The fields that were filled in.
+        gone: Controls that the form does not show: the error stands at the sampling scheme then.
+    """
+    every = controls(verb)
+    first = message.split(" ", 1)[0]
+    options = re.findall(r"--[a-z][a-z-]*[a-z]", message)[:1]
+    named = [one.name for one in every if one.option in options or (not options and first in (one.name, one.label))]
+    named = ["sampling" if name in {one.name for one in gone} else name for name in named]
+    values = [name for name, _ in pairs if name.startswith(VALUE) and name.removeprefix(VALUE) == first]
+    return Fault(next(iter((*named, *values)), ""), in_words(verb, message))
