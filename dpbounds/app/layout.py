@@ -6,7 +6,7 @@ Which options a scheme has is what the command line says (``cli/questions/traini
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpbounds.app.controls import Control, controls
 from dpbounds.app.views import GROUPS, View
@@ -51,7 +51,9 @@ def layout(view: View, given: Mapping[str, str]) -> Layout:
         unknown = given.get("solve", "noise") if "solve" in known else None
         gone = options_without_use(scheme, given.get("noise", GAUSSIAN), unknown)
         after = first.index(_SAMPLING) + 1
-        first[after:after] = [name for name in scheme_options(scheme).first if name in known]
+        options = scheme_options(scheme)
+        first[after:after] = [name for name in options.first if name in known]
+        known[_SAMPLING] = replace(known[_SAMPLING], help=options.batch or known[_SAMPLING].help)
         if _SAMPLING not in gone:
             values[_SAMPLING] = scheme
     groups: dict[str, list[Control]] = {}

@@ -31,7 +31,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from dpbounds import __version__
 from dpbounds.app import charts, formulas, printed
 from dpbounds.app.controls import VALUE, Pairs, controls, documents, typed, words
-from dpbounds.app.faults import Fault, fault
+from dpbounds.app.faults import Fault, fault, in_words
 from dpbounds.app.jobs import Answer, Job, Jobs
 from dpbounds.app.layout import CHOOSERS, layout, scheme_in_use
 from dpbounds.app.results import RESULTS, markdown, picture
@@ -46,7 +46,8 @@ _HOME = Path(__file__).parent
 _SHORT, _LONG = 1.0, 240.0  # seconds that a page, and that a download, waits before it says so
 _LARGEST_BODY = 100_000
 _LONGEST_ADDRESS = 50_000  # the server reads 65 536 bytes of an address and its headers
-_TIME_LIMIT, _FIRST_ANSWER = "time-limit", "3"  # seconds of the first answer
+_TIME_LIMIT, _FIRST_ANSWER = "time-limit", "2"  # seconds of the first answer
+_BY_ITSELF, _BY_ITSELF_SECONDS = "by-itself", 5  # a part that a page loads by itself is given up after this time
 _NOTHING_CHOSEN = "Nothing was chosen: fill in the form."
 _IN_DOUBLES = 700.0  # logarithms of what a double holds
 _POLICY = (
@@ -232,7 +233,7 @@ class App:
         out = "" if view.as_json and answer.status not in (0, 1) else answer.out  # (1: it does not hold)
         told = printed.read(view.verb, answer, as_json=view.as_json)
         found: dict[str, Any] = {"answer": told, "tables": (), "html": "", "code": {}, "files": {}, "parts": {}}
-        found |= {"verdict": None, "cheaper": None}
+        found |= {"verdict": None, "cheaper": None, "attacker": ""}
         if told.error and answer.status != 0 and not told.rows and not told.text and not out:
             given = dict(pairs)
             return {**found, "fault": fault(view.verb, told.message, pairs, layout(view, given).gone)}
@@ -259,6 +260,8 @@ class App:
             found["parts"] = {
                 name: f"/noise/{spent[0]}/{name}?{urlencode(spent[1])}" for name in ("details", "accountants")
             }
+            asked = [name for name in (one.name for one in controls("attacker")) if name in dict(spent[1])]
+            found["attacker"] = f"/noise/attacker?{urlencode([(name, dict(spent[1])[name]) for name in asked])}"
         elif view.extra == "regimes" and answer.extra:
             found |= _map(answer.extra, dict(pairs))
         elif view.extra == "statement" and answer.extra:
@@ -312,12 +315,14 @@ class App:
             return await self._answered(key, view, _pairs(request), request.url.path, form_only=True)
         if view is None or name not in _PARTS.get(view.verb, ()):
             return self._nothing()
-        pairs = _pairs(request)
+        asked = _pairs(request)
+        pairs = [pair for pair in asked if pair[0] != _BY_ITSELF]
         shown: dict[str, Any] = {
             "part": name,
             "job": None,
+            "too_long": "",
             "refused": "",
-            "here": f"{request.url.path}?{urlencode(pairs)}",
+            "here": f"{request.url.path}?{urlencode(asked)}",
             "back": f"/{'/'.join(key)}?{urlencode(pairs)}",
         }
         try:
@@ -325,6 +330,9 @@ class App:
             self._jobs.begin(job)
             await self._jobs.wait(job, _SHORT)
             shown["job"] = job
+            if len(asked) > len(pairs) and job.state == "running" and job.seconds >= _BY_ITSELF_SECONDS:
+                self._jobs.stop(job)
+                shown["too_long"] = f"{request.url.path}?{urlencode(pairs)}"
             if job.answer is not None:
                 shown["refused"] = printed.read(view.verb, job.answer, as_json=name == "rates").error
                 if not shown["refused"]:
@@ -522,7 +530,7 @@ def _details(folder: Path) -> dict[str, Any]:
         "curve": charts.curve(columns["curve"]),
         "numbers": rows,
         "trade_off": charts.trade_off(columns["trade-off"]),
-        "sections": {name: Markup(found[name]) for name in _SECTIONS},  # noqa: S704 (the report escapes its texts)
+        "sections": {name: Markup(in_words("epsilon", found[name])) for name in _SECTIONS},  # noqa: S704 (escaped)
     }
 
 

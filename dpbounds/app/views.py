@@ -61,6 +61,7 @@ class View:
         return self.waits or self.long
 
 
+_ACCOUNTING = "a second for full batches and Poisson samples, and up to minutes for other schemes"
 _TRAINING = ("sampling", "relation")
 _POISSON = (("sampling", "poisson"), ("sample-rate", "0.01"), ("steps", "10000"))
 _SPENT = (("noise-multiplier", "1"), *_POISSON)
@@ -78,6 +79,7 @@ VIEWS = {
         ("target-epsilon", "target-delta", "noise-multiplier", *_TRAINING),
         (("target-epsilon", "1"), ("target-delta", "1e-6"), *_POISSON),
         extra="code",
+        takes=_ACCOUNTING,
     ),
     ("noise", "epsilon"): View(
         "epsilon",
@@ -86,6 +88,7 @@ VIEWS = {
         ("delta", "noise-multiplier", *_TRAINING),
         (("delta", "1e-6"), *_SPENT),
         extra="code",
+        takes=_ACCOUNTING,
     ),
     ("noise", "delta"): View(
         "delta",
@@ -94,6 +97,7 @@ VIEWS = {
         ("epsilon", "noise-multiplier", *_TRAINING),
         (("epsilon", "7"), *_SPENT),
         extra="code",
+        takes=_ACCOUNTING,
     ),
     ("noise", "attacker"): View(
         "attacker",
@@ -102,6 +106,7 @@ VIEWS = {
         ("noise-multiplier", *_TRAINING, "false-positive-rate", "prior", "baseline"),
         (("noise-multiplier", "1"), ("sampling", "poisson"), ("sample-rate", "0.01"), ("steps", "1000")),
         extra="attacker",
+        takes=_ACCOUNTING,
     ),
     ("noise", "remaining"): View(
         "remaining",
@@ -110,6 +115,7 @@ VIEWS = {
         ("ledger", "target-epsilon", "target-delta", "relation", "dataset-size"),
         (("ledger", _LEDGER), ("target-epsilon", "4"), ("target-delta", "1e-6")),
         extra="code",
+        takes=_ACCOUNTING,
     ),
     ("noise", "ball"): View(
         "ball",

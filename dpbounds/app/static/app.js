@@ -31,7 +31,7 @@ function settle(element, title) {
   for (const part of element.querySelectorAll("[data-src]")) {
     if (!element.contains(part)) continue;
     part.setAttribute("aria-busy", "true");
-    take(part.dataset.src, part.id);
+    take(part.dataset.src + "&by-itself=yes", part.id);
   }
   if (element.id === "answer") {
     const refused = element.querySelector(":scope > .refused");
@@ -106,6 +106,13 @@ document.addEventListener("submit", (event) => {
     event.preventDefault();
     ask(address(one), true);
   }
+});
+
+document.addEventListener("click", (event) => {
+  const part = event.target.dataset?.takes;
+  if (!part) return;
+  event.preventDefault();
+  take(event.target.href, part);
 });
 
 document.addEventListener("change", (event) => {

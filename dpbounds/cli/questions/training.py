@@ -62,24 +62,40 @@ class SchemeOptions:
     Attributes:
         first: Options that are enough for most runs.
         other: Options in place of these, or beside them.
+        batch: A batch, in one sentence.
     """
 
     first: tuple[str, ...]
     other: tuple[str, ...] = ()
+    batch: str = ""
 
 
-_AT_A_RATE = SchemeOptions(("sample-rate", "steps"), ("batch-size", "dataset-size", "epochs"))
-_OF_ONE_SIZE = SchemeOptions(("batch-size", "dataset-size", "steps"), ("epochs",))
+_AT_A_RATE = (("sample-rate", "steps"), ("batch-size", "dataset-size", "epochs"))
+_OF_ONE_SIZE = (("batch-size", "dataset-size", "steps"), ("epochs",))
 _BY_SIZE = ("batch-size", "dataset-size")  # in place of the number of batches
 _SCHEMES = {
-    POISSON: _AT_A_RATE,
-    FULL_BATCH: SchemeOptions(("steps",), ("epochs", "dataset-size")),
-    TRUNCATED: SchemeOptions(("sample-rate", "max-batch-size", "dataset-size", "steps"), ("batch-size", "epochs")),
-    WITHOUT_REPLACEMENT: _OF_ONE_SIZE,
-    WITH_REPLACEMENT: _OF_ONE_SIZE,
-    SHUFFLED: SchemeOptions(("batches", "epochs"), _BY_SIZE),
-    RANDOM_ALLOCATION: SchemeOptions(("batches", "epochs"), ("participations", *_BY_SIZE)),
-    BALLS_IN_BINS: SchemeOptions(("batches", "epochs", "redraw", "same-bins"), _BY_SIZE),
+    POISSON: SchemeOptions(*_AT_A_RATE, "Each record is in a batch with the sample rate, independently."),
+    FULL_BATCH: SchemeOptions(("steps",), ("epochs", "dataset-size"), "Each batch is the whole dataset."),
+    TRUNCATED: SchemeOptions(
+        ("sample-rate", "max-batch-size", "dataset-size", "steps"),
+        ("batch-size", "epochs"),
+        "A batch is a Poisson sample; of a sample that is too large, some records are chosen uniformly.",
+    ),
+    WITHOUT_REPLACEMENT: SchemeOptions(*_OF_ONE_SIZE, "Each batch is a uniform choice of this many records."),
+    WITH_REPLACEMENT: SchemeOptions(
+        *_OF_ONE_SIZE, "The records of a batch are drawn one by one, uniformly; a record may be drawn several times."
+    ),
+    SHUFFLED: SchemeOptions(
+        ("batches", "epochs"), _BY_SIZE, "Each epoch cuts a new random order into batches, as most data loaders do."
+    ),
+    RANDOM_ALLOCATION: SchemeOptions(
+        ("batches", "epochs"),
+        ("participations", *_BY_SIZE),
+        "In each epoch, each record is in one batch, or in several, that are chosen uniformly.",
+    ),
+    BALLS_IN_BINS: SchemeOptions(
+        ("batches", "epochs", "redraw", "same-bins"), _BY_SIZE, "Each record is in one random batch of an epoch."
+    ),
     CORRELATED: SchemeOptions(
         ("steps", "participation", "separation"),
         ("sample-rate", "epochs", "dataset-size", "bands", "at-most", "groups", "error"),
@@ -97,7 +113,13 @@ _FOUND_BY = {
 
 def scheme_options(scheme: str) -> SchemeOptions:
     """Return the options of a sampling scheme, of correlated noise, or of a last iterate."""
-    return _SCHEMES.get(scheme, _AT_A_RATE)
+    if scheme in _SCHEMES:
+        return _SCHEMES[scheme]
+    from dpbounds.privacy.mechanisms import descriptions
+
+    kind = descriptions.SAMPLINGS.get(scheme)
+    about = "" if kind is None else (kind.__doc__ or "").partition("\n")[0].replace("``", "").replace("_", " ")
+    return SchemeOptions(*_AT_A_RATE, about)
 
 
 def options_without_use(scheme: str, noise: str = GAUSSIAN, unknown: str | None = None) -> frozenset[str]:
