@@ -14,7 +14,7 @@ from dpbounds.theorems.index import EXPLICIT
 from dpbounds.theorems.references import cited_as
 
 _WIDTH, _HEIGHT = 640, 360
-_LEFT, _RIGHT, _TOP, _BOTTOM = 88, 20, 14, 66
+_LEFT, _RIGHT, _TOP, _BOTTOM = 100, 20, 14, 66
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +75,9 @@ def _frame(
 
 
 def _stacked(at: float, top: float, anchor: str, labels: Sequence[str]) -> list[str]:
+    under = ' class="axis under"'
     return [
-        f'<text x="{at:.1f}" y="{top + 16 * row:.1f}" text-anchor="{anchor}"{" class=axis" * bool(row)}>'
-        f"{escape(label)}</text>"
+        f'<text x="{at:.1f}" y="{top + 16 * row:.1f}" text-anchor="{anchor}"{under * bool(row)}>{escape(label)}</text>'
         for row, label in enumerate(labels)
     ]
 

@@ -28,9 +28,13 @@ def in_words(verb: str, text: str) -> str:
     """Return a message of the command line with the labels of a form in place of its options.
 
     >>> in_words("epsilon", "--sample-rate 0.01 does not fit --sampling shuffled: give --batches M")
-    '“sample rate” 0.01 does not fit “sampling” shuffled: give “batches”'
+    '“sample rate” 0.01 does not fit “sampling” shuffled: fill in “batches”'
     """
     known = {one.option: one for one in controls(verb) if one.option}
+    arguments = {one.metavar: one for one in controls(verb) if not one.option and one.metavar}
+    first, _, rest = text.partition(" ")
+    if first in arguments:
+        text = f"“{arguments[first].label}” {rest}"
 
     def label(match: re.Match[str]) -> str:
         one = known.get(match[1])
@@ -39,7 +43,7 @@ def in_words(verb: str, text: str) -> str:
         letter = match[2] or ""
         return f"“{one.label}”" + ("" if not letter or letter in one.metavar.split("|") else f" {letter}")
 
-    return _OPTION.sub(label, text)
+    return _OPTION.sub(label, text).replace("give “", "fill in “")
 
 
 def fault(verb: str, message: str, pairs: Pairs = (), gone: Sequence[Control] = ()) -> Fault:
@@ -54,7 +58,12 @@ def fault(verb: str, message: str, pairs: Pairs = (), gone: Sequence[Control] = 
     every = controls(verb)
     first = message.split(" ", 1)[0]
     options = re.findall(r"--[a-z][a-z-]*[a-z]", message)[:1]
-    named = [one.name for one in every if one.option in options or (not options and first in (one.name, one.label))]
+    named = [one.name for one in every if one.option in options or (not options and first in _names(one))]
     named = ["sampling" if name in {one.name for one in gone} else name for name in named]
     values = [name for name, _ in pairs if name.startswith(VALUE) and name.removeprefix(VALUE) == first]
     return Fault(next(iter((*named, *values)), ""), in_words(verb, message))
+
+
+def _names(one: Control) -> tuple[str, ...]:
+    """Return the words by which an error may begin that is about a control."""
+    return one.name, one.label, *([] if one.option else [one.metavar])

@@ -12,6 +12,7 @@ import contextlib
 import json
 import math
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -47,6 +48,7 @@ _SHORT, _LONG = 1.0, 240.0  # seconds that a page, and that a download, waits be
 _LARGEST_BODY = 100_000
 _LONGEST_ADDRESS = 50_000  # the server reads 65 536 bytes of an address and its headers
 _TIME_LIMIT, _FIRST_ANSWER = "time-limit", "2"  # seconds of the first answer
+_STOPPED = "the time limit ended the search"  # the note on an answer that may improve
 _BY_ITSELF, _BY_ITSELF_SECONDS = "by-itself", 5  # a part that a page loads by itself is given up after this time
 _NOTHING_CHOSEN = "Nothing was chosen: fill in the form."
 _IN_DOUBLES = 700.0  # logarithms of what a double holds
@@ -224,7 +226,8 @@ class App:
         await self._jobs.wait(job, 0)
         if job.answer is None or job.answer.status != 0:
             return None
-        return printed.read(view.verb, job.answer)
+        told = printed.read(view.verb, job.answer)
+        return replace(told, notes=tuple(note for note in told.notes if _STOPPED not in note))
 
     async def _shown(self, view: View, job: Job, pairs: Pairs) -> dict[str, Any]:
         """Return the text of the page about an answer."""
@@ -241,7 +244,8 @@ class App:
             document = json.loads(out)
             found["tables"] = TABLES[view.verb](document)
             if view.verb == "check":
-                found["verdict"] = {"holds": document["holds"], "text": document["verdict"]}
+                verdict = str(document["verdict"])
+                found["verdict"] = {"holds": document["holds"], "text": verdict[:1].upper() + verdict[1:]}
         elif view.verb == "show" or (view.verb == "table" and dict(pairs).get("format", "md") == "md"):
             found["html"] = formulas.page(out)
         found["files"] = {kind: words for kind, (*_, words) in files(view.verb).items()}

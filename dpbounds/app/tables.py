@@ -84,27 +84,30 @@ def _paper(paper: str) -> str:
 
 def _check(found: dict[str, Any]) -> list[Rows]:
     """Return the claims of a certificate, the assumptions that people have to confirm, and the steps of the check."""
-    claims = tuple(
-        (
-            _claimed(one),
-            _ROLES.get(one["role"], one["role"]),
-            "; ".join(one["releases"]),
-            f"{one['relation']}: {one['relation_in_words']}",
-            one["digest"],
+    claims = [
+        Rows(
+            f"What it claims{_ROLES.get(one['role'], '')}",
+            ("", ""),
+            (
+                ("claim", _claimed(one)),
+                ("relation", f"{one['relation']}: {one['relation_in_words']}"),
+                ("releases", "; ".join(one["releases"])),
+                ("digest of the releases", one["digest"]),
+            ),
         )
         for one in found["claims"]
-    )
+    ]
     assumed = tuple((str(number), text) for number, text in enumerate(found["assumptions"], 1))
     ledger = found.get("ledger")
     lines = () if ledger is None else (f"the ledger {'has' if ledger['matches'] else 'does NOT have'} this digest",)
     return [
-        Rows("What it claims", ("claim", "role", "releases", "neighbours", "digest of the releases"), claims),
+        *claims,
         Rows("What no certificate can prove, and people have to confirm", ("", "assumption"), assumed),
         Rows("How it was checked", ("step",), tuple((line,) for line in (*lines, *found["lines"])), True),
     ]
 
 
-_ROLES = {"account": "spent", "suffices": "proven to keep the budget", "fails": "proven to exceed the budget"}
+_ROLES = {"suffices": " of the noise that keeps the budget", "fails": " of the noise that exceeds the budget"}
 
 
 def _claimed(claim: dict[str, Any]) -> str:

@@ -73,7 +73,8 @@ function mark(page) {
   const field = fresh && document.getElementById(fresh.id);
   if (!field) return;
   for (const name of ["aria-invalid", "aria-describedby"]) field.setAttribute(name, fresh.getAttribute(name));
-  (field.closest(".field").querySelector("small") ?? field.closest(".field").lastElementChild).before(text);
+  const place = field.closest(".field"), help = place.querySelector("small");
+  if (help) help.before(text); else place.append(text);
   const folded = field.closest("details");
   if (folded) folded.open = true;
   field.focus();
