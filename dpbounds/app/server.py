@@ -443,7 +443,7 @@ def _address(page: str, view: str) -> str:
 
 
 def _needs_something(view: View) -> bool:
-    return any(one.required for one in controls(view.verb)) or view.verb in ("calibrate", "verify", "audit")
+    return any(one.required for one in controls(view.verb)) or view.verb in ("calibrate", "attacker", "verify", "audit")
 
 
 def _without_values(view: View, pairs: Pairs) -> Pairs:
