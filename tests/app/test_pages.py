@@ -355,7 +355,9 @@ def test_the_attackers_error_rates_are_those_of_the_command_line(ask):
     curve = ask.get(html.unescape(re.search('data-src="([^"]*)"', page.text)[1]))
     assert "true positive rate ≤" in curve.text
     spent = ask.get(f"/noise/epsilon?delta=1e-6&{query}").text
-    href = html.unescape(re.search('<a href="/noise/attacker[?]([^"]*)">What can an attacker find out?', spent)[1])
+    href = html.unescape(
+        re.search('<a href="/noise/attacker[?]([^"]*)">What can an attacker find out[?]</a> shows', spent)[1]
+    )
     assert sorted(href.split("&")) == sorted(query.split("&"))
 
 
