@@ -49,7 +49,7 @@ _LARGEST_BODY = 100_000
 _LONGEST_ADDRESS = 50_000  # the server reads 65 536 bytes of an address and its headers
 _TIME_LIMIT, _FIRST_ANSWER = "time-limit", "2"  # seconds of the first answer
 _STOPPED = "the time limit ended the search"  # the note on an answer that may improve
-_BY_ITSELF, _BY_ITSELF_SECONDS = "by-itself", 5  # a part that a page loads by itself is given up after this time
+_BY_ITSELF, _BY_ITSELF_SECONDS = "by-itself", 8  # a part that a page loads by itself is given up after this time
 _NOTHING_CHOSEN = "Nothing was chosen: fill in the form."
 _IN_DOUBLES = 700.0  # logarithms of what a double holds
 _POLICY = (
@@ -67,7 +67,7 @@ _HEADERS = {
 }
 _ASKED = ("target-epsilon", "target-delta", "solve", "error")
 _PARTS = {"epsilon": ("details", "accountants"), "delta": ("details", "accountants"), "attacker": ("rates",)}
-_RATES = "0.0001,0.0003,0.001,0.003,0.01,0.03,0.1,0.3,0.5"  # false positive rates of a curve
+_RATES = "0.0001,0.001,0.01,0.1,0.5"  # false positive rates of a curve
 _SECTIONS = ("Who is protected, from whom?", "What could the best attacker do?", "What is not covered?")
 
 
@@ -195,6 +195,7 @@ class App:
             "answer": None,
             "first_answer": None,
             "statement": None,
+            "wrong_value": None,
         }
         try:
             question = None if form_only else _question(view, pairs)
@@ -286,7 +287,8 @@ class App:
         if job.answer is None:
             return {"evaluated": None}
         told = printed.read("evaluate", job.answer)
-        return {"evaluated": told, "evaluated_command": typed(argv)}
+        wrong = fault("evaluate", told.message, pairs) if told.error else None
+        return {"evaluated": told, "evaluated_command": typed(argv), "wrong_value": wrong}
 
     async def results(self, request: Request) -> Response:
         """A page of what was found when everything was run."""

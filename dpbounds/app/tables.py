@@ -11,7 +11,7 @@ from typing import Any
 from dpbounds.app.formulas import address
 from dpbounds.cli.printing.output import plain
 from dpbounds.expressions.exact import Direction, formatted_float, to_decimal
-from dpbounds.theorems.index import PAPERS
+from dpbounds.theorems.index import PAPERS, paper_of
 from dpbounds.theorems.references import authors_and_year, cited_as, references
 
 
@@ -48,31 +48,25 @@ def linked(name: str, text: str = "") -> Link:
 _FEW = 40  # statements of a list that is shown unfolded
 
 
-def _theorems(found: Sequence[dict[str, Any]]) -> list[Rows]:
-    """Return the statements by paper: those of one paper are one table, and many tables are folded."""
-    papers: dict[str, list[dict[str, Any]]] = {}
+def _by_paper(
+    found: Sequence[dict[str, Any]], head: tuple[str, ...], row: Callable[[Any], tuple[Cell, ...]]
+) -> list[Rows]:
+    """Return a table for each paper; the tables of a long list are folded."""
+    papers: dict[str, list[tuple[Cell, ...]]] = {}
     for one in found:
-        papers.setdefault(one["paper"], []).append(one)
-    head = ("statement", "title", "bounds", "status", "errata")
-    tables = [
-        Rows(
-            f"{_paper(paper)} ({len(statements)})",
-            head,
-            tuple(
-                (
-                    linked(one["id"], one["number"]),
-                    one["title"],
-                    (one["metric"] or "").replace("-", " "),
-                    one["status"],
-                    ", ".join(one["errata"]),
-                )
-                for one in statements
-            ),
-            len(found) > _FEW,
-        )
-        for paper, statements in papers.items()
+        papers.setdefault(paper_of(one["id"]), []).append(row(one))
+    return [
+        Rows(f"{_paper(paper)} ({len(rows)})", head, tuple(rows), len(found) > _FEW) for paper, rows in papers.items()
     ]
-    return [Rows(f"{len(found)} statements of {len(papers)} papers" if found else "No statement fits."), *tables]
+
+
+def _theorems(found: Sequence[dict[str, Any]]) -> list[Rows]:
+    def row(one: dict[str, Any]) -> tuple[Cell, ...]:
+        bounds = (one["metric"] or "").replace("-", " ")
+        return linked(one["id"], one["number"]), one["title"], bounds, one["status"], ", ".join(one["errata"])
+
+    tables = _by_paper(found, ("statement", "title", "bounds", "status", "errata"), row)
+    return [Rows(f"{len(found)} statements of {len(tables)} papers" if found else "No statement fits."), *tables]
 
 
 def _paper(paper: str) -> str:
@@ -123,12 +117,12 @@ def _decimal(text: str, direction: Direction) -> str:
 
 
 def _errata(found: Sequence[dict[str, Any]]) -> list[Rows]:
-    rows = tuple(
-        (linked(one["id"]), one["severity"], one["printed"], one["right"], one["survives"] or "", one["evidence"])
-        for one in found
-    )
-    head = ("statement", "kind", "printed", "right", "what survives", "evidence")
-    return [Rows(f"{len(rows)} errata; each has a test that derives it or exhibits the example", head, rows)]
+    def row(one: dict[str, Any]) -> tuple[Cell, ...]:
+        corrected = one["severity"], one["printed"], one["right"], one["survives"] or ""
+        return linked(one["id"], one["where"]), *corrected, one["evidence"]
+
+    tables = _by_paper(found, ("statement", "kind", "printed", "right", "what survives", "evidence"), row)
+    return [Rows(f"{len(found)} errata; each has a test that derives it or exhibits the example"), *tables]
 
 
 def _tightness(found: Sequence[dict[str, Any]]) -> list[Rows]:

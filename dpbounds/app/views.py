@@ -230,7 +230,7 @@ VIEWS = {
         "explain",
         "Which proof step loses the most?",
         "The steps of a proof, measured on runs: where a bound is larger than it has to be.",
-        ("name",),
+        ("name", "repetitions"),
         (("name", "dp-pgd"), ("repetitions", "16")),
         long=True,
         takes="about a minute",

@@ -113,6 +113,15 @@ def module_of(name: str) -> str:
     return ".".join(["dpbounds", "papers", *home, "_".join(pieces[folders:])])
 
 
+def paper_of(name: str) -> str:
+    """Return the paper of an id.
+
+    >>> paper_of("wang-xu-2019/theorem-2/explicit"), paper_of("cited/abadi-et-al-2016/theorem-1")
+    ('wang-xu-2019', 'cited/abadi-et-al-2016')
+    """
+    return "/".join(name.split("/")[: 2 if name.startswith("cited/") else 1])
+
+
 def item_of(stem: str) -> str:
     """The id, without its paper, of a statement in a file of that name.
 

@@ -309,6 +309,19 @@ def test_the_report_and_the_curve(ask):
     assert "“group size”" in told
 
 
+def test_a_part_that_takes_long_waits_for_a_click(ask, inline, monkeypatch):
+    monkeypatch.setattr("dpbounds.app.server._BY_ITSELF_SECONDS", 0)
+    monkeypatch.setattr("dpbounds.app.server._SHORT", 0)
+    inline.stuck = True
+    address = f"/noise/epsilon/details?{EPSILON}"
+    page = ask.get(f"{address}&by-itself=yes")
+    assert "This takes more than a few seconds." in page.text
+    assert f'<a href="{html.escape(address)}" data-takes="details">Compute it</a>' in page.text
+    assert len(inline.stopped) == 1
+    assert "data-running" in ask.get(address).text
+    assert len(inline.stopped) == 1
+
+
 def test_a_calibration_leads_to_the_curve_of_what_it_found(ask):
     page = ask.get(f"/noise/calibrate?{CALIBRATE}")
     href = html.unescape(re.search('data-src="([^"]*details[^"]*)"', page.text)[1])
@@ -329,6 +342,8 @@ def test_a_statement_is_evaluated_with_its_conditions(ask):
     assert "dpbounds evaluate --part tuned wang-xu-2019/theorem-2/explicit lipschitz=1" in page.text
     told = refused(ask.get("/library/statement?name=wang-xu-2019/theorem-2/explicit&value.rho=1"))
     assert "dimension" in told
+    page = ask.get("/library/statement?name=wang-xu-2019/theorem-2/explicit&value.rho=-1")
+    assert '<p class="wrong" id="of-value.rho-wrong">rho must be greater than 0, not -1</p>' in page.text
 
 
 def rows_of(page):
@@ -386,6 +401,9 @@ def test_the_library_is_grouped_by_paper_and_a_search_opens_its_papers(ask):
     found = ask.get("/library/statements?search=frank-wolfe").text
     assert "<details open><summary>Wang &amp; Xu, Differentially Private ERM" in found
     assert "<summary>Arora" not in found
+    errata = ask.get("/library/errata").text
+    assert "<details><summary>Wang &amp; Xu, Differentially Private ERM" in errata
+    assert ">Algorithm 1, step 3</a>" in errata
     assert "No statement fits." in ask.get("/library/statements?search=there-is-none").text
 
 
