@@ -441,14 +441,16 @@ class Timed:
 
 def test_a_long_question_has_a_first_answer(inline):
     start = Timed(inline)
-    jobs = Jobs(start, 2)
+    jobs = Jobs(start, 4)
     page = Client(application(jobs)).get(f"/noise/epsilon?{EPSILON}")
     assert [("--time-limit" in argv) for argv in start.asked] == [False, True]
     assert "A better one is being computed" in page.text
     assert re.search('<h2 class="headline">epsilon <strong>7.28608', page.text)
     assert "data-running" in page.text
     refusal = Client(application(jobs)).get("/noise/epsilon?delta=2&noise-multiplier=1")
+    assert [("--time-limit" in argv) for argv in start.asked[2:]] == [False, True]
     assert "A better one" not in refusal.text
+    assert "data-running" in refusal.text
     jobs.close()
 
 
@@ -694,6 +696,14 @@ def test_tables_and_charts_round_ends_outwards():
     assert "δ ≥ 0.166666, proven" in curve
     least = charts.trade_off({"type_one_error": [0, 0.5], "type_two_error_lower_bound": [1, 2 / 3]})
     assert "false negative rate ≥ 0.6666" in least
+    rates = [{"false_positive_rate": "0.01", "true_positive_rate": {"lower": third, "upper": third}}]
+    assert "true positive rate ≤ 0.3334" in charts.rates(rates)
+    assert charts.rates_in_rows(rates) == [("0.01", "0.333333", "0.333334")]
+    claim = {"given": "delta", "target": "1/4", "lower": "1/3", "upper": "1/3", "role": "account", "digest": ""}
+    claim |= {"relation": "", "relation_in_words": "", "releases": []}
+    (one, two, *_) = TABLES["check"]({"claims": [claim, {**claim, "upper": "inf"}], "assumptions": [], "lines": []})
+    assert one.rows[0][1] == "epsilon at most 0.3333333334, at least 0.3333333333, at delta = 0.25"
+    assert two.rows[0][1].startswith("epsilon at most inf")
 
 
 def test_charts_show_their_numbers():

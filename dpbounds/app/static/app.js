@@ -67,7 +67,8 @@ function mark(page) {
   for (const old of document.querySelectorAll("#question .wrong")) old.remove();
   for (const old of document.querySelectorAll("#question [aria-invalid]")) {
     old.removeAttribute("aria-invalid");
-    old.setAttribute("aria-describedby", `${old.id}-help`);
+    const help = document.getElementById(`${old.id}-help`);
+    if (help) old.setAttribute("aria-describedby", help.id); else old.removeAttribute("aria-describedby");
   }
   const text = page.querySelector("#question .wrong"), fresh = page.querySelector("#question [aria-invalid]");
   const field = fresh && document.getElementById(fresh.id);
