@@ -14,6 +14,7 @@ import click
 
 from dpbounds.app.controls import command
 from dpbounds.cli.answers.commands import exactly
+from dpbounds.cli.questions.options import budget_of
 from dpbounds.cli.questions.subjects import read_ledger, read_subject
 from dpbounds.cli.questions.training import Training, read_training
 from dpbounds.errors import DpboundsError
@@ -154,14 +155,28 @@ def _calibration(given: dict[str, Any], training: Training) -> str:
         factory = text.replace(f'"{exactly(unknown)}"', "value")
     else:
         factory = text.replace(exactly(unknown), "int(value)")
-    budget = f'"{exactly(given["target_epsilon"])}", "{exactly(given["target_delta"])}", "{given["relation"]}"'
+    call, printed = _call(given, solve, factory)
+    return f"import dpbounds as dp\n\nfound = {call}\nprint({printed})"
+
+
+def _call(given: dict[str, Any], solve: str, factory: str) -> tuple[str, str]:
+    """Return the call that calibrates to the target that was given, and the values to print."""
+    relation = f'"{given["relation"]}"'
+    values = "found.value, found.fails_at"
+    if given["target_tpr"] is not None:
+        rates = f'"{exactly(given["target_tpr"])}", "{exactly(given["at_fpr"])}"'
+        call = f"dp.calibrate_to_true_positive_rate(lambda value: {factory}, {rates}, {relation})"
+        return call, f"{values}, found.attained"
+    if given["target_advantage"] is not None and solve == "noise" and given["group_size"] == 1:
+        advantage = f'"{exactly(given["target_advantage"])}"'
+        call = f"dp.calibrate_to_total_variation(lambda value: {factory}, {advantage}, {relation})"
+        return call, f"{values}, found.epsilon"
+    epsilon, delta = (exactly(number) for number in budget_of(given))
     more = (f', solve="{solve}"' if solve != "noise" else "") + (
         f", group_size={given['group_size']}" if given["group_size"] != 1 else ""
     )
-    return (
-        f"import dpbounds as dp\n\nfound = dp.calibrate(lambda value: {factory}, {budget}{more})\n"
-        "print(found.value, found.fails_at, found.epsilon)"
-    )
+    call = f'dp.calibrate(lambda value: {factory}, "{epsilon}", "{delta}", {relation}{more})'
+    return call, f"{values}, found.epsilon"
 
 
 def _opacus(mechanism: Mechanism) -> str:

@@ -65,7 +65,10 @@ _HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
-_ASKED = ("target-epsilon", "target-delta", "solve", "error")
+_ASKED = (
+    *("target-epsilon", "target-delta", "target-advantage", "target-tpr", "at-fpr"),
+    *("solve", "error", "explain", "time-limit"),
+)  # options of a calibration that a run does not have
 _PARTS = {"epsilon": ("details", "accountants"), "delta": ("details", "accountants"), "attacker": ("rates",)}
 _RATES = "0.0001,0.001,0.01,0.1,0.5"  # false positive rates of a curve
 _SECTIONS = ("Who is protected, from whom?", "What could the best attacker do?", "What is not covered?")
@@ -261,12 +264,12 @@ class App:
             found["cheaper"] = _cheaper(view, told, dict(pairs))
         if view.verb == "attacker":
             found["parts"] = {"rates": f"/noise/attacker/rates?{urlencode(pairs)}"}
-        elif view.extra == "code" and (spent := _spending(view, pairs, told)) is not None:
-            found["parts"] = {
-                name: f"/noise/{spent[0]}/{name}?{urlencode(spent[1])}" for name in ("details", "accountants")
-            }
-            asked = [name for name in (one.name for one in controls("attacker")) if name in dict(spent[1])]
-            found["attacker"] = f"/noise/attacker?{urlencode([(name, dict(spent[1])[name]) for name in asked])}"
+        elif view.extra == "code" and view.verb != "remaining":
+            found["attacker"] = _attacker(view, pairs, told)
+            if (spent := _spending(view, pairs, told)) is not None:
+                found["parts"] = {
+                    name: f"/noise/{spent[0]}/{name}?{urlencode(spent[1])}" for name in ("details", "accountants")
+                }
         elif view.extra == "regimes" and answer.extra:
             found |= _map(answer.extra, dict(pairs))
         elif view.extra == "statement" and answer.extra:
@@ -478,16 +481,30 @@ def _question(view: View, pairs: Pairs) -> tuple[Sequence[str], str, tuple[tuple
     return argv, view.extra, documents(view.verb, own)
 
 
+def _solved(view: View, pairs: Pairs, told: printed.Printed) -> Pairs:
+    """Return the options of the training run of an answer, with the value that a calibration found."""
+    if view.verb != "calibrate":
+        return pairs
+    name, value, _ = told.rows[0]
+    return [(name.replace(" ", "-"), value), *((key, text) for key, text in pairs if key not in _ASKED)]
+
+
 def _spending(view: View, pairs: Pairs, told: printed.Printed) -> tuple[str, Pairs] | None:
     """Return the verb and the options that account for the result; None where the question has no δ."""
     given = dict(pairs)
     if view.verb in ("epsilon", "delta"):
         return view.verb, pairs
-    if view.verb != "calibrate" or "target-delta" not in given:
+    if view.verb != "calibrate" or "target-tpr" in given:
         return None
-    name, value, _ = told.rows[0]
-    kept = [(key, text) for key, text in pairs if key not in _ASKED]
-    return "epsilon", [("delta", given["target-delta"]), (name.replace(" ", "-"), value), *kept]
+    if "target-advantage" in given:
+        return "delta", [("epsilon", "0"), *_solved(view, pairs, told)]
+    return "epsilon", [("delta", given["target-delta"]), *_solved(view, pairs, told)]
+
+
+def _attacker(view: View, pairs: Pairs, told: printed.Printed) -> str:
+    """Return the address of the error rates of an attacker for the training run of an answer."""
+    known = {one.name for one in controls("attacker")}
+    return f"/noise/attacker?{urlencode([pair for pair in _solved(view, pairs, told) if pair[0] in known])}"
 
 
 def _cheaper(view: View, told: printed.Printed, given: Mapping[str, str]) -> dict[str, str] | None:

@@ -229,6 +229,9 @@ def test_the_python_of_a_ledger_tells_the_same(ask):
         ("calibrate", "target-epsilon=1&target-delta=1e-6&solve=sample-rate&noise-multiplier=2&steps=9"),
         ("calibrate", "target-epsilon=1&target-delta=1e-6&steps=9&tree=yes&participation=single&groups=content"),
         ("calibrate", "target-epsilon=1&target-delta=1e-6&steps=2&group-size=2"),
+        ("calibrate", "target-advantage=0.1&steps=2"),
+        ("calibrate", "target-advantage=0.1&noise-multiplier=99&solve=steps"),
+        ("calibrate", "target-tpr=0.1&at-fpr=0.01&steps=1"),
     ],
 )
 def test_the_python_computes_the_same(ask, view, query):
@@ -328,6 +331,11 @@ def test_a_calibration_leads_to_the_curve_of_what_it_found(ask):
     assert href == "/noise/epsilon/details?delta=1e-6&noise-multiplier=4.30210646565&sample-rate=0.01&steps=10000"
     page = ask.get("/noise/calibrate?target-epsilon=1&target-delta=1e-6&solve=steps&noise-multiplier=20")
     assert "&amp;steps=" in re.search('data-src="([^"]*)"', page.text)[1]
+    page = ask.get("/noise/calibrate?target-advantage=0.1&steps=2")
+    assert 'data-src="/noise/delta/details?epsilon=0&amp;noise-multiplier=' in page.text
+    page = ask.get("/noise/calibrate?target-tpr=0.1&at-fpr=0.01&steps=1")
+    assert "data-src" not in page.text
+    assert '<a href="/noise/attacker?noise-multiplier=0.957124361918&amp;steps=1">' in page.text
 
 
 def test_a_statement_is_evaluated_with_its_conditions(ask):
