@@ -56,6 +56,7 @@ def code(argv: Sequence[str], rows: Rows) -> dict[str, str]:
     about = next((value for name, value, _ in rows if name == "relation"), None)
     given = _given(argv) | ({} if about is None else {"relation": about})  # the answer's, where none was given
     if argv[0] == "calibrate":
+        given["solve"] = "steps" if given["solve"] == "epochs" else given["solve"]  # as the verb does
         training = read_training(given, unknown=given["solve"])
         found = training.with_value(given["solve"], Fraction(rows[0][1]))
         python = _calibration(given, training)

@@ -263,6 +263,10 @@ def test_the_python_computes_the_same(ask, view, query):
             "--sampling shuffled --solve batches --epochs 2 --noise-multiplier 3 --relation replace-one",
             "dp.Shuffled(dp.Gaussian(3), batches=int(value), rest=0) ** 2",
         ),
+        (
+            "--sampling shuffled --solve epochs --batches 9 --noise-multiplier 3 --relation replace-one",
+            "dp.Shuffled(dp.Gaussian(3), batches=9, rest=0) ** int(value)",
+        ),
     ],
 )
 def test_a_factory_in_python(more, made):
