@@ -41,6 +41,7 @@ from dpbounds.app.views import PAGES, VIEWS, View, files, views_of
 from dpbounds.cli.questions.training import options_without_use
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import exact
+from dpbounds.theorems.references import cited_as
 
 HOSTS = ("127.0.0.1", "localhost")
 _HOME = Path(__file__).parent
@@ -124,7 +125,7 @@ class App:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.filters["powers"] = formulas.powers
+        self._templates.filters |= {"powers": formulas.powers, "cited": cited_as}
 
     def routes(self) -> list[Route | Mount]:
         """Every address."""

@@ -42,7 +42,7 @@ class Rows:
 
 def linked(name: str, text: str = "") -> Link:
     """Return a statement by its authors, year and number, or by another text, with the address of its page."""
-    return Link(text or cited_as(name), address(name).replace("&amp;", "&"))
+    return Link(text or cited_as(name), address(name.partition(": ")[0]).replace("&amp;", "&"))
 
 
 _FEW = 40  # statements of a list that is shown unfolded
@@ -181,7 +181,8 @@ def _plan(found: dict[str, Any]) -> list[Rows]:
         f"Without any algorithm: at most {_end(one['value'], 'up')}: {one['reason']}" for one in found["trivial"][:1]
     ]
     floors = [
-        f"No method is below {'the order of ' * one['up_to_constant']}{_end(one['value'], 'down')}: {one['id']}"
+        f"No method is below {'the order of ' * one['up_to_constant']}{_end(one['value'], 'down')} "
+        f"({cited_as(one['id'])})"
         for one in found["lower_bounds"][:1]
     ]
     vacuous = ["Every bound is vacuous at these numbers: none is below the bound that holds without any algorithm."]

@@ -194,12 +194,16 @@ def cited_as(name: str) -> str:
     ('Arora et al. 2023, Theorem 4.2', 'Wang & Xu 2020')
     >>> cited_as("dpbounds/langevin-under-pl"), cited_as("wang-xu-2019")
     ('dpbounds, langevin under pl', 'wang-xu-2019')
+    >>> cited_as("wang-xu-2019/theorem-2/explicit: tuned")  # with a part of the statement
+    'Wang & Xu 2019, Theorem 2, explicit: tuned'
     """
-    entry = _entries_by_id().get(name)
+    statement, colon, part = name.partition(": ")
+    entry = _entries_by_id().get(statement)
     if entry is None:
         return name
     paper = OWN if entry.paper == OWN else authors_and_year(entry.paper)
-    return paper if entry.number == "main result" else f"{paper}, {entry.number}"
+    cited = paper if entry.number == "main result" else f"{paper}, {entry.number}"
+    return cited + colon + part
 
 
 @cache

@@ -36,7 +36,7 @@ function settle(element, title) {
   if (element.id === "answer") {
     const refused = element.querySelector(":scope > .refused");
     const said = document.getElementById("said");
-    if (said) said.textContent = refused ? "" : running ? "Working" : title || document.title;
+    if (said) said.textContent = refused ? "" : running ? "Computing" : title || document.title;
   }
 }
 
