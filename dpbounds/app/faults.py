@@ -53,15 +53,15 @@ def fault(verb: str, message: str, pairs: Pairs = (), gone: Sequence[Control] = 
         verb: The verb.
         message: The error as the command line prints it.
         pairs: The fields that were filled in.
-        gone: Controls that the form does not show: the error stands at the sampling scheme then.
+        gone: Controls that the form does not show: the error stands at the next field that it names.
     """
-    every = controls(verb)
+    shown = [one for one in controls(verb) if one not in gone]
+    by_option = {one.option: one.name for one in shown if one.option}
+    options = [by_option[option] for option in re.findall(r"--[a-z][a-z-]*[a-z]", message) if option in by_option]
     first = message.split(" ", 1)[0]
-    options = re.findall(r"--[a-z][a-z-]*[a-z]", message)[:1]
-    named = [one.name for one in every if one.option in options or (not options and first in _names(one))]
-    named = ["sampling" if name in {one.name for one in gone} else name for name in named]
+    arguments = [one.name for one in shown if first in _names(one)]
     values = [name for name, _ in pairs if name.startswith(VALUE) and name.removeprefix(VALUE) == first]
-    return Fault(next(iter((*named, *values)), ""), in_words(verb, message))
+    return Fault(next(iter((*arguments, *values, *options)), ""), in_words(verb, message))
 
 
 def _names(one: Control) -> tuple[str, ...]:

@@ -348,7 +348,7 @@ class App:
                 if not shown["refused"]:
                     shown |= _of_part(name, job.answer)
         except InvalidValue as error:
-            shown["refused"] = str(error)
+            shown["refused"] = in_words(view.verb, str(error))
         return self._page("part.html", **shown, status=422 if shown["refused"] else 200)
 
     async def file(self, request: Request) -> Response:
@@ -372,7 +372,8 @@ class App:
             if job.state != "new":
                 await self._jobs.wait(job, _LONG)
         except InvalidValue as error:
-            return self._page("message.html", title="Refused", text=str(error), status=422)
+            text = in_words(view.verb, str(error))
+            return self._page("message.html", title="Refused", text=text, status=422)
         if job.answer is None:
             return self._page("message.html", title="Not there yet", text="It is not finished: try again.", status=503)
         if not name and job.answer.status in (0, 1):

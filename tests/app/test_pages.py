@@ -118,6 +118,11 @@ def test_a_refusal_is_that_of_the_command_line_in_the_words_of_the_form(ask):
             "sampling",
             "“steps” 2 does not fit",
         ),
+        (
+            "/noise/epsilon?delta=1e-5&noise-multiplier=4&sampling=poisson&sample-rate=0.1&release=last-iterate",
+            "release",
+            "“sampling” poisson does not fit “release” last-iterate",
+        ),
         ("/noise/epsilon?delta=1e-5&noise-multiplier=4&steps=2&group-size=x", "group-size", "must be"),
         ("/check/certificate?file=none", "file", "“certificate” must be"),
     ],
