@@ -206,20 +206,20 @@ class App:
             if question is not None:
                 job = self._jobs.of(*question)
                 shown["command"] = typed(words(view.verb, _without_values(view, _own(view, pairs))))
-                if not view.long:
+                if not view.long and job.state != "stopped":
                     self._jobs.begin(job)
                 if job.state != "new":
                     await self._jobs.wait(job, _SHORT)
                 shown["job"] = job
                 if job.answer is not None and job.state == "done":
                     shown |= await self._shown(view, job, pairs)
-                elif job.state == "running":
-                    shown["first_answer"] = await self._first(view, pairs)
+                elif job.state in ("running", "stopped"):
+                    shown["first_answer"] = await self._first(view, pairs, job)
         except InvalidValue as error:
             shown["fault"] = fault(view.verb, str(error), pairs, form.gone)
         return self._page("view.html", **shown, status=422 if shown["fault"] else 200)
 
-    async def _first(self, view: View, pairs: Pairs) -> printed.Printed | None:
+    async def _first(self, view: View, pairs: Pairs, better: Job) -> printed.Printed | None:
         """Return a proven answer that is found within seconds, while a better one is computed; None before it is."""
         if _TIME_LIMIT not in {one.name for one in controls(view.verb)} or _TIME_LIMIT in dict(pairs) or view.as_json:
             return None
@@ -227,8 +227,9 @@ class App:
         assert question is not None
         argv, _, given_documents = question
         job = self._jobs.of(argv, documents=given_documents)
-        self._jobs.begin(job)
-        await self._jobs.wait(job, 0)
+        if better.state == "running":
+            self._jobs.begin(job)
+            await self._jobs.wait(job, 0)
         if job.answer is None or job.answer.status != 0:
             return None
         told = printed.read(view.verb, job.answer)

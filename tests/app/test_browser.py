@@ -232,6 +232,13 @@ def test_long_work_is_started_and_stopped(watched):
     page.get_by_role("button", name="Stop").click()
     watched.settle()
     assert page.locator("#answer").inner_text().startswith("Stopped.")
+    shuffled = "sampling=shuffled&batches=234&epochs=10&relation=replace-one"
+    page.goto(f"/noise/calibrate?target-epsilon=1&target-delta=1e-6&{shuffled}")
+    page.get_by_text("A better one is being computed").wait_for()
+    page.get_by_role("button", name="Stop").click()
+    watched.settle()
+    assert "Stopped. The answer below is proven" in page.locator("#answer").inner_text()
+    assert page.locator(".headline").inner_text().startswith("noise multiplier ")
 
 
 @pytest.mark.parametrize("watched", [{"java_script_enabled": False}], indirect=True)

@@ -464,6 +464,12 @@ def test_a_long_question_has_a_first_answer(inline):
     assert "A better one is being computed" in page.text
     assert re.search('<h2 class="headline">epsilon <strong>7.28608', page.text)
     assert "data-running" in page.text
+    stop = re.search('action="(/jobs/[^"]+)"', page.text)[1]
+    Client(application(jobs)).post(stop, content="action=stop&back=/")
+    stopped = Client(application(jobs)).get(f"/noise/epsilon?{EPSILON}")
+    assert "Stopped. The answer below is proven" in stopped.text
+    assert re.search('<h2 class="headline">epsilon <strong>7.28608', stopped.text)
+    assert len(start.asked) == 2  # and nothing starts again
     refusal = Client(application(jobs)).get("/noise/epsilon?delta=2&noise-multiplier=1")
     assert [("--time-limit" in argv) for argv in start.asked[2:]] == [False, True]
     assert "A better one" not in refusal.text
