@@ -462,6 +462,8 @@ def test_a_long_question_has_a_first_answer(inline):
     page = Client(application(jobs)).get(f"/noise/epsilon?{EPSILON}")
     assert [("--time-limit" in argv) for argv in start.asked] == [False, True]
     assert "A better one is being computed" in page.text
+    assert 'class="both answered"' in page.text
+    assert "answered" not in Client(application(jobs)).get("/noise/epsilon").text
     assert re.search('<h2 class="headline">epsilon <strong>7.28608', page.text)
     assert "data-running" in page.text
     stop = re.search('action="(/jobs/[^"]+)"', page.text)[1]

@@ -34,6 +34,7 @@ function settle(element, title) {
     take(part.dataset.src + "&by-itself=yes", part.id);
   }
   if (element.id === "answer") {
+    if (title) document.title = title;
     const refused = element.querySelector(":scope > .refused");
     const said = document.getElementById("said");
     if (said) said.textContent = refused ? "" : running ? "Computing" : title || document.title;
@@ -50,7 +51,6 @@ function ask(url, remember) {
   if (!answer) { location.href = url; return; }
   answer.setAttribute("aria-busy", "true");
   take(url, "answer", (page) => {
-    document.title = page.title;
     if (remember) history.pushState(null, "", url);
     here = location.pathname + location.search;
     document.querySelector(".both").className = page.querySelector(".both").className;
@@ -152,6 +152,7 @@ function enhance(part) {
 }
 enhance(document);
 
+document.querySelector(".questions [aria-current=page]")?.scrollIntoView({ block: "nearest", inline: "center" });
 const first = document.getElementById("answer");
 if (first) settle(first);
 document.querySelector("#question [aria-invalid]")?.focus();
