@@ -17,7 +17,8 @@ from sympy import Expr, Max, Rational, log, sqrt
 
 from dpbounds.papers.lowy_ullman_wright_2024 import NEAR_MINIMISER
 from dpbounds.papers.ours import PAPER, second_order_path_noise as cold, second_order_path_noise_warm_start as empirical
-from dpbounds.papers.ours.second_order_path_noise_warm_start_rate import order
+from dpbounds.papers.ours.second_order_path_noise_rate import noise
+from dpbounds.papers.ours.second_order_path_noise_warm_start_rate import path
 from dpbounds.theorems.language import (
     CURVATURE,
     GRADIENT,
@@ -48,6 +49,8 @@ enough = Condition(
     sqrt(2 * (gradient_account + hessian_account) / q.rho) <= q.n, "an α-SOSP of the empirical risk is found"
 )
 start_gap = halved(empirical.warm_risk)
+sampling = q.G * sqrt(q.d / q.n) + q.L**2 * q.d / (q.rho_H * q.n)  # the order of what samples differ by
+with_hessians = (q.L**2 * q.G * q.D) ** Rational(2, 5) * (q.d**3 / q.rho_H) ** Rational(1, 5) * noise ** Rational(6, 5)
 STANDING = (*empirical.OF_THE_WALK, Condition(empirical.start >= start_gap, empirical.GOOD_START))
 
 THEOREM = PAPER.theorem(
@@ -84,7 +87,7 @@ THEOREM = PAPER.theorem(
             bases="loss length",
         ),
         Rate(
-            q.G * sqrt(q.d / q.n) + q.L**2 * q.d / (q.rho_H * q.n) + order,
+            sampling + path + with_hessians + q.L**2 * q.d * noise**2 / q.rho_H,
             meaning="κ",
             conditions=Condition(q.epsilon <= log(1 / q.delta), "ρ is of the order of ε²/ln(1/δ)"),
             logs_hidden=True,
@@ -103,6 +106,8 @@ THEOREM = PAPER.theorem(
     - Lowy et al.'s Corollary 7.1 stays disputed: its first term, (d^(1/2)/n^(3/2))^(1/3) where
       privacy is cheap, is smaller than √(d/n) by d^(1/3), as it compares gradients along the path and not everywhere;
       for constant d both are 1/√n. Its second term is of a larger order in n than those here.
+    - `dpbounds/second-order-path-noise/population/iterative` is of a smaller order in d. Where d is so small that the
+      points of a net can be compared, searches with Hessians need fewer records.
     - The data need not be split: what holds everywhere holds at a point that depends on the records.
     - In the assumption on the set, ε stands for ε_E, and the risk is that of the records that were drawn.
     """,
