@@ -70,7 +70,7 @@ THEOREM = PAPER.theorem(
         ),
         Bound(search.memory, "memory", "numbers held beside the data and the net", unit=PURE),
         Rate(
-            full.sampling + order,
+            q.G * sqrt(q.d / q.n) + q.L**2 * q.d / (q.rho_H * q.n) + order,
             meaning="κ",
             conditions=Condition(q.epsilon <= log(1 / q.delta), "ρ is of the order of ε²/ln(1/δ)"),
             logs_hidden=True,
@@ -96,6 +96,9 @@ THEOREM = PAPER.theorem(
     relies_on="dpbounds/second-order-path-noise/warm-start/iterative",
     derivation="second_order_path_noise.md",
     notes="""
+    - Lowy et al.'s Corollary 7.1 stays disputed: its first term, (d^(1/2)/n^(3/2))^(1/3) where
+      privacy is cheap, is smaller than √(d/n) by d^(1/3), as it compares gradients along the path and not everywhere;
+      for constant d both are 1/√n. Its second term is of a larger order in n than those here.
     - The searches are of the empirical risk: that they are noisy products and no Hessians changes nothing of how far
       empirical and population derivatives are apart.
     - In the assumption on the set, ε stands for ε_E, and the risk is that of the records that were drawn.

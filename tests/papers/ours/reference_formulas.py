@@ -196,14 +196,6 @@ def population_point(q):
     return max(q.alpha + gradient_deviation(q), curvature)
 
 
-def population_rate(q):
-    n_rho = q.epsilon * q.n / sqrt(ln(1 / q.delta))  # n√ρ
-    path = cbrt(q.G**2 * q.L * q.D) * cbrt(q.d**2) / n_rho
-    searched = root(q.L**4 * q.G**2 * q.D**2 * q.d**6 / q.rho_H / n_rho**6, 5)
-    private = path + searched + (q.L * q.d / n_rho) ** 2 / q.rho_H + q.G * sqrt(q.d) / n_rho
-    return private + q.G * sqrt(q.d / q.n) + q.L**2 / q.rho_H * q.d / q.n
-
-
 def population_order(q):
     """What samples differ by, and the least α at which the path, its searches, a gradient and one search are paid."""
     n_rho = q.epsilon * q.n / sqrt(ln(1 / q.delta))
@@ -362,17 +354,9 @@ ITERATIVE = {
 }
 
 
-# what a walk with such searches is planned with, and what it takes
-SEARCHED = (
-    "steps",
-    "gradients",
-    "memory",
-    "path_length",
-    "searches",
-    "power_steps",
-    "restarts_of_a_search",
-    "restarts",
-)
+# what a walk with such searches is planned with, and what else is said of the empirical risk
+SEARCHED = ("gradients", "memory", "path_length", "searches", "power_steps", "restarts_of_a_search", "restarts")
+EMPIRICAL = ("bound", "steps", "gradient_account", "search_account")
 
 
 def behind_a_draw(part):
@@ -509,7 +493,6 @@ FORMULAS = {
         "gradient_deviation": gradient_deviation,
         "hessian_deviation": hessian_deviation,
         "gradients": lambda q: PATH_NOISE["gradients"](q),
-        "rate": population_rate,
         "start_gap": lambda q: drawn_gap(q.at(zeta=lambda q: q.zeta / 2)),
         "path_length": lambda q: PATH_NOISE["path_length"](halved(q)),
         "searches": lambda q: PATH_NOISE["searches"](halved(q)),
@@ -517,7 +500,7 @@ FORMULAS = {
     },
     "second-order-path-noise/iterative": ITERATIVE,
     "second-order-path-noise/warm-start/iterative": {
-        **{part: behind_a_draw(part) for part in (*SEARCHED, "bound", "gradient_account", "search_account")},
+        **{part: behind_a_draw(part) for part in (*SEARCHED, *EMPIRICAL)},
         "start_gap": drawn_gap,
         "epsilon": lambda q: sqrt(8 * q.rho / 2),
     },
