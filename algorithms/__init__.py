@@ -86,6 +86,9 @@ if TYPE_CHECKING:
     from dpbounds.algorithms.verification.ladders import Explanation as Explanation, explain as explain
     from dpbounds.algorithms.warm_starts.population_warm_start import PopulationWarmStart as PopulationWarmStart
     from dpbounds.algorithms.warm_starts.random_projection import RandomProjection as RandomProjection
+    from dpbounds.algorithms.warm_starts.warm_started_iterative_path_noise import (
+        WarmStartedIterativePathNoise as WarmStartedIterativePathNoise,
+    )
     from dpbounds.algorithms.warm_starts.warm_started_path_noise import WarmStartedPathNoise as WarmStartedPathNoise
     from dpbounds.algorithms.warm_starts.warm_started_spider import WarmStartedSpider as WarmStartedSpider
 

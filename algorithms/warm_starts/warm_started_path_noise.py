@@ -1,13 +1,11 @@
 """A point drawn from a net, then noise along the path from there, to a second-order stationary point.
 
-The theorems are this library's own, ``dpbounds/second-order-path-noise/warm-start`` and ``.../warm-start/iterative``:
-Algorithm 2 (and, for the population risk, Algorithm 4) of Lowy, Ullman & Wright 2024 with a finder of second-order
-points whose proof stands.
+The theorem is this library's own, ``dpbounds/second-order-path-noise/warm-start``: Algorithm 2 (and, for the population
+risk, Algorithm 4) of Lowy, Ullman & Wright 2024 with a finder of second-order points whose proof stands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
@@ -19,7 +17,7 @@ from dpbounds.algorithms.ledger import DescribedRelease, OpenLedger
 from dpbounds.algorithms.method import FiniteSum, InvalidValue, Method, OpenRun, Outcome
 from dpbounds.algorithms.oracles import choice
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
-from dpbounds.algorithms.second_order.iterative_path_noise import IterativePathNoise, searched_with
+from dpbounds.algorithms.second_order.iterative_path_noise import IterativePathNoise
 from dpbounds.algorithms.second_order.path_noise_descent import PathNoiseDescent, chosen_parameters
 from dpbounds.algorithms.second_order.reserved import ReservedLedger
 from dpbounds.algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
@@ -36,8 +34,7 @@ class WarmStartedPathNoise(Method[FiniteSum]):
         w_0 = a point w of the net with probability in proportion to exp(-β F(w))
         return path noise from w_0, with caps for a gap of ψ
 
-    ``without_hessians`` has ``IterativePathNoise`` in its place. Outputs: "start", w_0, and "found". Measured: as for
-    ``PathNoiseDescent``, and "start_objective".
+    Outputs: "start", w_0, and "found". Measured: as for ``PathNoiseDescent``, and "start_objective".
 
     Attributes:
         start: Draws w_0.
@@ -91,66 +88,10 @@ class WarmStartedPathNoise(Method[FiniteSum]):
         - the others: as for ``PathNoiseDescent``
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        drawn = _Drawn.for_budget(problem, budget, failure_probability, radius, covering_radius, share, outside)
+        drawn = FirstPoint.for_budget(problem, budget, failure_probability, radius, covering_radius, share, outside)
         chosen = chosen_parameters(curvature_kept, curvature_length, gradient_error, window)
         descent = PathNoiseDescent.of_noise(
             problem, drawn.multiplier, stationarity, drawn.missed, drawn.gap, chosen=chosen
-        )
-        return cls(drawn.start, descent, drawn.missed, drawn.outside, budget)
-
-    @classmethod
-    def without_hessians(
-        cls,
-        problem: FiniteSum,
-        epsilon: ExactLike = 1,
-        delta: ExactLike = "1e-6",
-        relation: str | Relation = Relation.REPLACE_ONE,
-        stationarity: ExactLike | None = None,
-        failure_probability: ExactLike = "1/10",
-        radius: ExactLike | None = None,
-        covering_radius: ExactLike | None = None,
-        share: ExactLike = "1/2",
-        outside: ExactLike = 0,
-        searches: int | None = None,
-        restarts: int | None = None,
-        power_steps: int | None = None,
-        curvature_kept: ExactLike | None = None,
-        curvature_length: ExactLike | None = None,
-        gradient_error: ExactLike | None = None,
-        window: ExactLike | None = None,
-        small_ball: ExactLike | None = None,
-        overgrowth: ExactLike | None = None,
-        power_noise: ExactLike | None = None,
-        selection_error: ExactLike | None = None,
-        check_error: ExactLike | None = None,
-        restart_ratio: ExactLike | None = None,
-    ) -> WarmStartedPathNoise:
-        """Plan for a budget, as ``calibrated`` does, with ``IterativePathNoise`` behind the start.
-
-        - ``searches``, ``restarts``, ``power_steps``, ``small_ball``, ..., ``restart_ratio``: as for
-          ``IterativePathNoise``
-        - the others: as for ``calibrated``
-        """
-        budget = PrivacyBudget.of(epsilon, delta, relation)
-        drawn = _Drawn.for_budget(problem, budget, failure_probability, radius, covering_radius, share, outside)
-        chosen = searched_with(
-            *(curvature_kept, curvature_length, gradient_error, window, small_ball),
-            *(overgrowth, power_noise, selection_error, check_error, restart_ratio),
-        )
-
-        def within(released: Callable[[Fraction], Mechanism]) -> Fraction:
-            """The smallest noise multiplier of what follows the start."""
-            return planning.multiplier_within(budget, lambda z: drawn.start.planned @ released(z))
-
-        descent = IterativePathNoise.of_noise(
-            problem,
-            within,
-            budget.relation,
-            stationarity,
-            drawn.missed,
-            drawn.gap,
-            chosen,
-            (searches, power_steps, restarts),
         )
         return cls(drawn.start, descent, drawn.missed, drawn.outside, budget)
 
@@ -204,8 +145,8 @@ class WarmStartedPathNoise(Method[FiniteSum]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Drawn:
-    """A start, and what is left for the walk from there.
+class FirstPoint:
+    """How the first point is drawn, and what is left for the walk from there.
 
     Attributes:
         multiplier: Noise multiplier of the one Gaussian release that may follow.
@@ -229,7 +170,7 @@ class _Drawn:
         covering_radius: ExactLike | None,
         share: ExactLike,
         outside: ExactLike,
-    ) -> _Drawn:
+    ) -> FirstPoint:
         """Return the start that has a share of the budget, in zCDP."""
         missed = fields.share(failure_probability, "failure_probability") / 2
         part, beyond = fields.share(share), fields.not_negative(outside, "outside")

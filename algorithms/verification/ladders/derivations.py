@@ -58,6 +58,7 @@ REASONS: Mapping[str, str] = {
     "PathNoiseDescent": _PROBABLE,
     "IterativePathNoise": _PROBABLE,
     "WarmStartedPathNoise": _PROBABLE,
+    "WarmStartedIterativePathNoise": _PROBABLE,
     "BatchDescent": _SPARED,
     "BatchStorm": _SPARED,
     "RegularisedExponentialMechanism": "its proof is one inequality about an integral: nothing lies between",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpbounds.algorithms import PathNoiseDescent, WarmStartedPathNoise
+from dpbounds.algorithms import PathNoiseDescent, WarmStartedIterativePathNoise, WarmStartedPathNoise
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.problems.finite_sum import Array
 from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, Profile
@@ -106,10 +106,27 @@ def population(records: int, failure: str, epsilon: float, repetitions: int, see
     The runs succeed on their records but for ζ/2; then u₁ and u₂ of the statement are added. No point of the net is a
     minimiser, so that runs walk.
     """
-    zeta = Fraction(failure)
-    calibrated = partial(WarmStartedPathNoise.calibrated, covering_radius="1/67", failure_probability=zeta / 2)
-    problem = double_well(records, 1)
-    method, _ = at_budget(calibrated, problem, budget_of(epsilon, "1e-6"))
+    return _missed(WarmStartedPathNoise.calibrated, records, Fraction(failure), epsilon, repetitions, seed)
+
+
+def population_by_products(
+    records: int, failure: str, stationarity: str, epsilon: float, repetitions: int, seed: int
+) -> Numbers:
+    """Return the same for searches that form no Hessian, at an α for which the records are enough."""
+    calibrated = partial(WarmStartedIterativePathNoise.calibrated, stationarity=stationarity)
+    return _missed(calibrated, records, Fraction(failure), epsilon, repetitions, seed)
+
+
+def _missed(
+    calibrated: Callable[..., WarmStartedPathNoise],
+    records: int,
+    zeta: Fraction,
+    epsilon: float,
+    repetitions: int,
+    seed: int,
+) -> Numbers:
+    problem, options = double_well(records, 1), {"covering_radius": "1/67", "failure_probability": zeta / 2}
+    method, _ = at_budget(calibrated, problem, budget_of(epsilon, "1e-6"), **options)
     method.bound(problem)
     slope, bend = deviations(method, problem, zeta)
     rho_H = float(at_least(problem.hessian_lipschitz, "hessian_lipschitz"))
@@ -147,6 +164,7 @@ def falls_as(exponent: Fraction) -> kinds.Judge:
 
 _falling = partial(cells, falling_noise, dimension=20, steps=60, repetitions=by_size(400, 4000))
 _drawn = partial(cells, population, records=10**6, failure="1/5", epsilon=1.0, repetitions=by_size(64, 256))
+_by_products = partial(cells, population_by_products, records=10**6, failure="1/5", stationarity="1/20")
 _sizes = by_size(tuple(10**k for k in (9, 11, 13)), tuple(10**k for k in range(8, 15)))
 _orders = cells(least_stationarity, records=_sizes, epsilon=1.0)
 
@@ -161,6 +179,12 @@ CHECKS = (
         f"{_PATH}/population",
         "a second-order point of the population is missed",
         _drawn(),
+        lambda result: Enclosure.exactly(Fraction(1, 5)),
+    ),
+    *kinds.rate_bounded(
+        f"{_PATH}/population/iterative",
+        "a second-order point of the population is missed by searches without Hessians",
+        _by_products(epsilon=1.0, repetitions=by_size(64, 128)),
         lambda result: Enclosure.exactly(Fraction(1, 5)),
     ),
     PlannedCheck(f"{_PATH}/rate", "formula", "least α against n", _orders, falls_as(Fraction(-2, 3))),

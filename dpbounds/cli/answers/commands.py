@@ -25,6 +25,8 @@ _OF_SEARCHES = (
 ALGORITHMS = {
     f"{_PATH}/warm-start": ("warm-path-noise", _OF_PATH),
     f"{_PATH}/population": ("warm-path-noise", _OF_PATH),
+    f"{_PATH}/warm-start/iterative": ("warm-iterative-path-noise", _OF_SEARCHES),
+    f"{_PATH}/population/iterative": ("warm-iterative-path-noise", _OF_SEARCHES),
     _PATH: ("path-noise", _OF_PATH),
     f"{_PATH}/iterative": ("iterative-path-noise", _OF_SEARCHES),
     "dpbounds/noisy-descent-batches": ("dp-sgd-weighted", ("steps", "step_size", "sample_rate")),
@@ -59,12 +61,12 @@ def command_of(
     name, parameters = ALGORITHMS[one.id]
     settled = {**given, **{each.name: each.value for each in one.parameters}}
     wanted = (*(() if records else CONSTANTS), *parameters)
-    if name == "warm-path-noise":
+    if name.startswith("warm-"):
         if (net := _net(settled)) is None:
             return None
         wanted = (*wanted, *net)
         settled |= net
-        if one.id == f"{_PATH}/population":
+        if one.id.startswith(f"{_PATH}/population"):
             settled["failure_probability"] /= 2
     words = [f"{_LETTERS.get(each, each)}={exactly(settled[each])}" for each in wanted if each in settled]
     spend = ("--epsilon", exactly(budget.epsilon), "--delta", exactly(budget.delta), "--relation", str(budget.relation))
