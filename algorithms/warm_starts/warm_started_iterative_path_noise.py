@@ -17,12 +17,12 @@ from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.method import FiniteSum
 from dpbounds.algorithms.planning import ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.second_order.iterative_path_noise import IterativePathNoise, searched_with
-from dpbounds.algorithms.warm_starts.warm_started_path_noise import FirstPoint, WarmStartedPathNoise
+from dpbounds.algorithms.warm_starts.warm_started_path_noise import FirstPoint, WarmStartedWalk
 from dpbounds.privacy.mechanisms import Gaussian
 
 
 @frozen(field_transformer=fields.named)
-class WarmStartedIterativePathNoise(WarmStartedPathNoise):
+class WarmStartedIterativePathNoise(WarmStartedWalk):
     """The exponential mechanism on a net of a ball, then ``IterativePathNoise`` from the point it draws.
 
     ::

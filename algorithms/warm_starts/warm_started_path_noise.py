@@ -17,6 +17,7 @@ from dpbounds.algorithms.ledger import DescribedRelease, OpenLedger
 from dpbounds.algorithms.method import FiniteSum, InvalidValue, Method, OpenRun, Outcome
 from dpbounds.algorithms.oracles import choice
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
+from dpbounds.algorithms.second_order.gradient_path_noise import GradientPathNoise
 from dpbounds.algorithms.second_order.iterative_path_noise import IterativePathNoise
 from dpbounds.algorithms.second_order.path_noise_descent import PathNoiseDescent, chosen_parameters
 from dpbounds.algorithms.second_order.reserved import ReservedLedger
@@ -26,15 +27,10 @@ from dpbounds.privacy.mechanisms import Gaussian
 
 
 @frozen(field_transformer=fields.named)
-class WarmStartedPathNoise(Method[FiniteSum]):
-    """The exponential mechanism on a net of a ball, then ``PathNoiseDescent`` from the point it draws.
+class WarmStartedWalk(Method[FiniteSum]):
+    """A point that the exponential mechanism draws from a net of a ball, then a walk with path noise from there.
 
-    ::
-
-        w_0 = a point w of the net with probability in proportion to exp(-β F(w))
-        return path noise from w_0, with caps for a gap of ψ
-
-    Outputs: "start", w_0, and "found". Measured: as for ``PathNoiseDescent``, and "start_objective".
+    Outputs: "start", w_0, and "found". Measured: as for the walk, and "start_objective".
 
     Attributes:
         start: Draws w_0.
@@ -44,11 +40,10 @@ class WarmStartedPathNoise(Method[FiniteSum]):
             privacy does not.
     """
 
-    title: ClassVar[str] = "warm-started path noise"
     metric: ClassVar[str] = "failure"
 
     start: NetExponentialMechanism
-    descent: PathNoiseDescent | IterativePathNoise
+    descent: PathNoiseDescent | IterativePathNoise | GradientPathNoise
     start_failure: Fraction = field(default=Fraction(1, 20), converter=fields.share)
     outside: Fraction = field(default=Fraction(0), converter=fields.not_negative)
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
@@ -61,39 +56,6 @@ class WarmStartedPathNoise(Method[FiniteSum]):
             raise InvalidValue("start.noise", repr(self.start.noise), "'gaussian', as that of the descent")
         if self.descent.budget is not None:
             raise InvalidValue("descent.budget", self.descent.budget, "None", "the budget is that of both together")
-
-    @classmethod
-    def calibrated(
-        cls,
-        problem: FiniteSum,
-        epsilon: ExactLike = 1,
-        delta: ExactLike = "1e-6",
-        relation: str | Relation = Relation.REPLACE_ONE,
-        stationarity: ExactLike | None = None,
-        failure_probability: ExactLike = "1/10",
-        radius: ExactLike | None = None,
-        covering_radius: ExactLike | None = None,
-        share: ExactLike = "1/2",
-        outside: ExactLike = 0,
-        curvature_kept: ExactLike | None = None,
-        curvature_length: ExactLike | None = None,
-        gradient_error: ExactLike | None = None,
-        window: ExactLike | None = None,
-    ) -> WarmStartedPathNoise:
-        """Plan for a budget, see ``Method``: half of ζ for the start, half for the path.
-
-        - ``stationarity`` None: the smallest α that the records are enough for
-        - ``radius``, ``covering_radius``, ``share``, ``outside``: as for ``WarmStartedSpider``; both releases together
-          use all of the budget
-        - the others: as for ``PathNoiseDescent``
-        """
-        budget = PrivacyBudget.of(epsilon, delta, relation)
-        drawn = FirstPoint.for_budget(problem, budget, failure_probability, radius, covering_radius, share, outside)
-        chosen = chosen_parameters(curvature_kept, curvature_length, gradient_error, window)
-        descent = PathNoiseDescent.of_noise(
-            problem, drawn.multiplier, stationarity, drawn.missed, drawn.gap, chosen=chosen
-        )
-        return cls(drawn.start, descent, drawn.missed, drawn.outside, budget)
 
     @property
     def planned(self) -> Mechanism:
@@ -130,7 +92,7 @@ class WarmStartedPathNoise(Method[FiniteSum]):
         return self.descent.bound(problem) + Enclosure.exactly(self.start_failure)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Run the pseudo-code above."""
+        """Draw, then walk."""
         assert isinstance(run.ledger, ReservedLedger)
         run.ledger.reserve(DescribedRelease(self.start.planned))
         w0 = self.start.starts(problem, run.generators, run.ledger)
@@ -142,6 +104,55 @@ class WarmStartedPathNoise(Method[FiniteSum]):
 
     def _ledger(self) -> OpenLedger:
         return ReservedLedger()
+
+
+@frozen(field_transformer=fields.named)
+class WarmStartedPathNoise(WarmStartedWalk):
+    """The exponential mechanism on a net of a ball, then ``PathNoiseDescent`` from the point it draws.
+
+    ::
+
+        w_0 = a point w of the net with probability in proportion to exp(-β F(w))
+        return path noise from w_0, with caps for a gap of ψ
+
+    Outputs: "start", w_0, and "found". Measured: as for ``PathNoiseDescent``, and "start_objective". The attributes are
+    those of all walks from a drawn point: ``start`` draws w_0, ``descent`` walks from there (its ``initial_gap`` is ψ).
+    """
+
+    title: ClassVar[str] = "warm-started path noise"
+
+    @classmethod
+    def calibrated(
+        cls,
+        problem: FiniteSum,
+        epsilon: ExactLike = 1,
+        delta: ExactLike = "1e-6",
+        relation: str | Relation = Relation.REPLACE_ONE,
+        stationarity: ExactLike | None = None,
+        failure_probability: ExactLike = "1/10",
+        radius: ExactLike | None = None,
+        covering_radius: ExactLike | None = None,
+        share: ExactLike = "1/2",
+        outside: ExactLike = 0,
+        curvature_kept: ExactLike | None = None,
+        curvature_length: ExactLike | None = None,
+        gradient_error: ExactLike | None = None,
+        window: ExactLike | None = None,
+    ) -> WarmStartedPathNoise:
+        """Plan for a budget, see ``Method``: half of ζ for the start, half for the path.
+
+        - ``stationarity`` None: the smallest α that the records are enough for
+        - ``radius``, ``covering_radius``, ``share``, ``outside``: as for ``WarmStartedSpider``; both releases together
+          use all of the budget
+        - the others: as for ``PathNoiseDescent``
+        """
+        budget = PrivacyBudget.of(epsilon, delta, relation)
+        drawn = FirstPoint.for_budget(problem, budget, failure_probability, radius, covering_radius, share, outside)
+        chosen = chosen_parameters(curvature_kept, curvature_length, gradient_error, window)
+        descent = PathNoiseDescent.of_noise(
+            problem, drawn.multiplier, stationarity, drawn.missed, drawn.gap, chosen=chosen
+        )
+        return cls(drawn.start, descent, drawn.missed, drawn.outside, budget)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,8 @@ HONEST = (
     (
         "it counts what is done, spent or moved within a cap, whatever the cap is good for",
         """
+        dpbounds/population-path-noise: path_length
+        dpbounds/population-path-noise/warm-start: path_length
         dpbounds/second-order-path-noise: path_length searches
         dpbounds/second-order-path-noise/iterative: path_length searches restarts
         dpbounds/second-order-path-noise/population: path_length searches
@@ -75,7 +77,7 @@ HONEST = (
     (
         "the letter is the budget's; what the statement defines under that name is what one of its steps spends",
         """
-        dpbounds/second-order-path-noise/population: epsilon
+        dpbounds/population-path-noise/warm-start: epsilon
         dpbounds/second-order-path-noise/population/iterative: epsilon
         ganesh-liu-oh-thakurta-2023/theorem-5.7: delta
         """,
@@ -155,7 +157,7 @@ def test_what_a_statement_defines_is_tied_to_its_formula_or_may_have_any_value()
 
 
 def test_no_claim_about_what_is_returned_holds_for_caps_that_are_too_small():
-    capped = {(name, each) for name, each in listed() if name.startswith("dpbounds/second-order-path-noise")}
+    capped = {(name, each) for name, each in listed() if "path-noise" in name}
     capped = {(name, each) for name, each in capped if each not in ("power_steps", "restarts_of_a_search", "epsilon")}
     assert {part for name, quantity, part in found() if (name, quantity) in capped} == COUNTS
 

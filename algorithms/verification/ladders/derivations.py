@@ -59,6 +59,8 @@ REASONS: Mapping[str, str] = {
     "IterativePathNoise": _PROBABLE,
     "WarmStartedPathNoise": _PROBABLE,
     "WarmStartedIterativePathNoise": _PROBABLE,
+    "GradientPathNoise": _PROBABLE,
+    "WarmStartedGradientPathNoise": _PROBABLE,
     "BatchDescent": _SPARED,
     "BatchStorm": _SPARED,
     "RegularisedExponentialMechanism": "its proof is one inequality about an integral: nothing lies between",

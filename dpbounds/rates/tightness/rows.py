@@ -30,6 +30,8 @@ _UNIFORM = "pays for uniform convergence, of which no instance with this link is
 _EVERYWHERE = "pays for uniform convergence, of which no instance is computed"
 OPEN = {
     "dpbounds/negative-curvature-descent": _STEPS,
+    "dpbounds/population-path-noise": _EVERYWHERE,
+    "dpbounds/population-path-noise/warm-start": _EVERYWHERE,
     "dpbounds/second-order-path-noise": _STEPS,
     "dpbounds/second-order-path-noise/iterative": _STEPS,
     "dpbounds/second-order-path-noise/population": _EVERYWHERE,

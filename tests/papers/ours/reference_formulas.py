@@ -209,6 +209,23 @@ def population_order(q):
     return private + q.G / sqrt(q.n / q.d) + (q.L * sqrt(q.d / q.n)) ** 2 / q.rho_H
 
 
+def longest_walk(q):
+    """Without searches F falls by l(α(1-w)/2 - wα), at least, on a move of length l."""
+    return 2 * q.Delta_F / (q.alpha * (1 - q.gradient_error) - 2 * q.alpha * q.gradient_error)
+
+
+def off_everywhere(q, reach):
+    """Of gradients, uniformly in a ball: a net of radius G/(2L√n), missed by ζ/2."""
+    log_points = q.d * ln(1 + 2 * reach / (q.G / (2 * q.L * sqrt(q.n))))
+    return q.G / sqrt(q.n) * (2 + sqrt(2) * sqrt(log_points - ln(q.zeta / 2)))
+
+
+WALK = {
+    "steps": lambda q: q.path_length / (q.alpha - q.gradient_error * q.alpha) * q.L,
+    "gradients": lambda q: q.n + q.n * WALK["steps"](q),
+}
+
+
 def storm_bound(q):
     # the recursion of the proof: errors, then what the descent leaves of them, over the weights
     forget = 1 - (1 - q.momentum) ** 2
@@ -475,6 +492,34 @@ FORMULAS = {
         "gradients": lambda q: q.n * q.sample_rate * q.T,
         "noise_multiplier": lambda q: sqrt(q.T) / sqrt(q.rho / 2),
         "last_weight": lambda q: 1 / (1 + 2 * q.L * q.T * (q.eta - q.L * q.eta**2 / 2)),
+    },
+    "population-path-noise": {
+        **WALK,
+        "gradient_account": path_noise_gradients,  # half of ζ is what the gradients may fail, with or without searches
+        "bound": lambda q: q.alpha + off_everywhere(q, q.path_length),
+        "gradient_deviation": lambda q: off_everywhere(q, q.path_length),
+        "rate": lambda q: (
+            q.G * sqrt(q.d) / sqrt(q.n)
+            + cbrt(path_noise_unit(q) * q.G * q.L * q.Delta_F)
+            + q.G * sqrt(path_noise_unit(q))
+        ),
+        "path_length": longest_walk,
+        "noise_stddev": lambda q: q.gradient_error * q.alpha / path_noise_radius(q, 2),
+        "gradient_threshold": lambda q: q.alpha - q.gradient_error * q.alpha,
+    },
+    "population-path-noise/warm-start": {
+        **WALK,
+        "gradient_account": lambda q: path_noise_gradients(halved(q)),
+        "bound": lambda q: q.alpha + off_everywhere(q, q.D + q.path_length),
+        "gradient_deviation": lambda q: off_everywhere(q, q.D + q.path_length),
+        "rate": lambda q: (
+            sqrt(q.G**2 * q.d / q.n)
+            + cbrt(q.G**2 * q.L * q.D * q.d**2) * per_record(q)
+            + q.G * sqrt(q.d) * per_record(q)
+        ),
+        "start_gap": lambda q: drawn_gap(q.at(zeta=lambda q: q.zeta / 2)),
+        "path_length": lambda q: longest_walk(halved(q)),
+        "epsilon": lambda q: sqrt(8 * q.rho / 2),
     },
     "second-order-path-noise": PATH_NOISE,
     "second-order-path-noise/warm-start": {
