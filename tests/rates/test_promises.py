@@ -81,6 +81,25 @@ def test_the_map_of_second_order_points():
                 assert one.space.value(Order.single(one.value), point) == exponent
 
 
+def test_the_map_of_small_gradients_of_the_population():
+    """At d = n^x and ε = n^-y the best order's exponent of n: path noise where privacy costs more than sampling."""
+    path, found = "dpbounds/population-path-noise", compared(promises("population-gradient-norm"))
+    for x, y, exponent, by in (
+        (Fraction(1, 5), Fraction(1, 2), Fraction(-11, 30), f"{path}/warm-start"),  # d^(2/3)/(nε)
+        (Fraction(1, 2), Fraction(3, 5), Fraction(-1, 10), path),  # (√d/(nε))^(2/3)
+        (
+            Fraction(3, 4),
+            0,
+            Fraction(-3, 8),
+            "dpbounds/population-tree-spider",
+        ),  # d^(1/6)/√n, where sampling costs more
+    ):
+        point = (Fraction(1), x, -Fraction(y))
+        (there, *_) = (one for one in found if one.cone.contains(point))
+        assert there.space.value(Order.single(there.value), point) == exponent
+        assert by in there.best
+
+
 def test_a_second_order_point_has_a_small_gradient():
     found = promises("gradient-norm", statuses=["claimed", "proved", "disputed"])
     assert "lowy-ullman-wright-2024/corollary-4.4" in ids(found.uppers)
