@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from attrs import evolve, field, frozen
 
@@ -24,6 +24,8 @@ from dpbounds.algorithms.second_order.reserved import ReservedLedger
 from dpbounds.algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
 from dpbounds.expressions.exact import formatted_float
 from dpbounds.privacy.mechanisms import Gaussian
+
+Walk: TypeAlias = PathNoiseDescent | IterativePathNoise | GradientPathNoise
 
 
 @frozen(field_transformer=fields.named)
@@ -43,7 +45,7 @@ class WarmStartedWalk(Method[FiniteSum]):
     metric: ClassVar[str] = "failure"
 
     start: NetExponentialMechanism
-    descent: PathNoiseDescent | IterativePathNoise | GradientPathNoise
+    descent: Walk
     start_failure: Fraction = field(default=Fraction(1, 20), converter=fields.share)
     outside: Fraction = field(default=Fraction(0), converter=fields.not_negative)
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)

@@ -552,7 +552,7 @@ OF_OTHER_RECORDS = {
     *("DistanceGenerator", "ConstraintSet", "QuadraticOracle | None", "Net", "bool", "Start", "Method[Any]"),
     *("ScaleChoice | RangesChoice | None", "Callable[[int], None] | None"),
     *("Kicks | None", "Growth | None", "Schedule | None", "Spider", "tuple[Spider, ...]"),
-    *("ProjectedGradientDescent", "NetExponentialMechanism", "PopulationStochasticSpider", "PathNoiseDescent"),
+    *("ProjectedGradientDescent", "NetExponentialMechanism", "PopulationStochasticSpider", "Walk"),
     *("Optimiser", "QuantileClipping | None"),
 }
 
