@@ -242,6 +242,7 @@ class IterativePathNoise(SecondOrderMethod):
                 failure_probability=zeta,
                 initial_gap=initial_gap,
                 relation=relation,
+                budget=None,
                 **dict(zip(_NAMES, free, strict=True)),
             )
 

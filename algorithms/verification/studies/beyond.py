@@ -170,7 +170,7 @@ def small_gradient(start: str, records: int, failure: str, epsilon: float, repet
     problem, zeta = _begun(double_well(records, 1)), Fraction(failure)
     method, _ = at_budget(calibrated, problem, budget_of(epsilon, "1e-6"), failure_probability=zeta / 2, **options)
     method.bound(problem)
-    known = {name: str(getattr(problem, name)) for name in ("lipschitz", "smoothness", "dimension")}
+    known: dict[str, Any] = {name: str(getattr(problem, name)) for name in ("lipschitz", "smoothness", "dimension")}
     walk = getattr(method, "descent", method)
     known |= {"dataset_size": str(records), "path_length": str(walk.path_length), "failure_probability": failure}
     known |= {"diameter": "3"} if start == "a net" else {}

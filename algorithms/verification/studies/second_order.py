@@ -188,7 +188,7 @@ _pn = partial(cells, path_noise, epsilon=1.0, repetitions=_REPETITIONS)
 _it = partial(cells, iterative_path_noise, epsilon=1.0, repetitions=_REPETITIONS)
 _warm = partial(cells, warm_path_noise, epsilon=1.0, repetitions=_REPETITIONS)
 _warm_it = partial(cells, warm_iterative_path_noise, records=10**6, epsilon=1.0, repetitions=_REPETITIONS)
-_IN_ONE = {"dimension": 1, "covering_radius": "1/67", "stationarity": "23/1000"}
+_IN_ONE: dict[str, Any] = {"dimension": 1, "covering_radius": "1/67", "stationarity": "23/1000"}
 _so = partial(cells, constrained, dimension=1, radius="6/5", epsilon=1.0, repetitions=_REPETITIONS)
 _noise = partial(cells, operator_norm, failure=float(FAILURE), draws=by_size(10_000, 200_000))
 # √(ρ_H α) < 1 with ρ_H = 9: the start, a saddle point of curvature -1, is not good enough.
