@@ -177,18 +177,36 @@ AT_A_SADDLE = {
     "rho": "0.5",
     "diameter": 10**4,
 }
+SEARCHED = {
+    "small_ball": "0.06",
+    "overgrowth": "0.03",
+    "power_noise": "0.5",
+    "selection_error": "0.04",
+    "check_error": "0.01",
+    "restart_ratio": "0.75",
+    "power_steps": 10**4,
+    "restarts_of_a_search": 9,
+    "restarts": 99,
+}
+STARTS = {
+    "population": {"searches": 1},
+    "warm-start": {"searches": 1},
+    "population/iterative": {"searches": 1, **SEARCHED},
+    "warm-start/iterative": {"searches": 1, **SEARCHED},
+}
 
 
-@pytest.mark.parametrize("item", ["population", "warm-start"])
+@pytest.mark.parametrize("item", STARTS)
 def test_a_start_that_is_better_than_the_draw_can_be_is_refused(item):
     """At most 1e-12 above the infimum where the exponential mechanism is only known to come within 1.9."""
+    caps = {"path_length": "1e-7", **STARTS[item]}
     found = theorem(f"dpbounds/second-order-path-noise/{item}").evaluate(
-        "bound", **AT_A_SADDLE, start_gap="1e-12", path_length="1e-7", searches=1
+        "bound", **AT_A_SADDLE, start_gap="1e-12", **caps
     )
     assert [text for text in found.failing if text.startswith("start_gap >=")]
 
 
-@pytest.mark.parametrize("item", ["population", "warm-start"])
+@pytest.mark.parametrize("item", STARTS)
 def test_the_start_that_a_statement_prescribes_is_the_least_that_is_admitted(item):
     statement = theorem(f"dpbounds/second-order-path-noise/{item}")
     least = Fraction(statement.evaluate("start_gap", **AT_A_SADDLE).value.exact_upper)
@@ -199,6 +217,7 @@ def test_the_start_that_a_statement_prescribes_is_the_least_that_is_admitted(ite
             name: math.ceil(statement.evaluate(name, **AT_A_SADDLE, start_gap=gap).value.upper)
             for name in ("path_length", "searches")
         }
+        caps = STARTS[item] | caps
         found = statement.evaluate("bound", **AT_A_SADDLE, start_gap=gap, **caps)
         return "start_gap" not in " ".join(found.failing)
 
