@@ -164,17 +164,22 @@ def _begun(problem: Landscape) -> Landscape:
     return replace(problem, start=np.array([0.5]))
 
 
+def off_by_sampling(statement: str, walk: GradientPathNoise, problem: Landscape, failure: str) -> float:
+    """Return u of the statement, for a net in [-3/2, 3/2] where there is one."""
+    known: dict[str, Any] = {name: str(getattr(problem, name)) for name in ("lipschitz", "smoothness", "dimension")}
+    known |= {"dataset_size": str(problem.records), "path_length": str(walk.path_length)}
+    known |= {"diameter": "3"} if statement.endswith("warm-start") else {}
+    off: float = theorem(statement).evaluate("gradient_deviation", **known, failure_probability=failure).value.upper
+    return off
+
+
 def small_gradient(start: str, records: int, failure: str, epsilon: float, repetitions: int, seed: int) -> Numbers:
     """Return the rate at which runs, each on new records, end where the population's gradient is larger than κ."""
     statement, calibrated, options = _WALKS[start]
     problem, zeta = _begun(double_well(records, 1)), Fraction(failure)
     method, _ = at_budget(calibrated, problem, budget_of(epsilon, "1e-6"), failure_probability=zeta / 2, **options)
     method.bound(problem)
-    known: dict[str, Any] = {name: str(getattr(problem, name)) for name in ("lipschitz", "smoothness", "dimension")}
-    walk = getattr(method, "descent", method)
-    known |= {"dataset_size": str(records), "path_length": str(walk.path_length), "failure_probability": failure}
-    known |= {"diameter": "3"} if start == "a net" else {}
-    off: float = theorem(statement).evaluate("gradient_deviation", **known).value.upper
+    off = off_by_sampling(statement, getattr(method, "descent", method), problem, failure)
     kappa, hits, last = float(method.stationarity) + off, 0, None
     for turn in range(repetitions):
         last = ran((method, _begun(drawn_well(records, seed % 2**40 + turn))), 1, seed + turn)
