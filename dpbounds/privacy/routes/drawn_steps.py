@@ -31,6 +31,7 @@ METHOD = "drawn steps"
 
 _PRECISION = 192
 _FARTHEST = Fraction(160)  # deviations from the mean: fewer or more draws are certain, or out of reach
+_COUNTED = 5000  # draws whose probability is computed; that of more is bounded
 _LOOKS = 40  # at most, of a search for a number of draws
 _FURTHER = (0, 1, 3)  # deviations on the safe side of the number that is found
 _RUNGS = 24  # numbers of draws with weights of their own
@@ -307,26 +308,30 @@ def _shifted_epsilon(squared_shift: Fraction, delta: Fraction, side: Side) -> Fr
 
 
 def _more_than(draws: int, count: int, rate: Fraction) -> tuple[Fraction, Fraction]:
-    """Enclose the probability of more than ``draws`` draws: an incomplete beta function, and Chernoff's bound above."""
+    """Enclose the probability of more than ``draws`` draws: an incomplete beta function, and Chernoff's bounds."""
     if draws >= count:
         return Fraction(0), Fraction(0)
     if rate == 1:
         return Fraction(1), Fraction(1)
     least = draws + 1
-    exact = ball(rate).beta_lower(arb(least), arb(count - draws), 1)
     low, high = Fraction(0), Fraction(1)
-    if exact.is_finite():
-        low, high = max(low, ball_end(exact, "down")), min(high, ball_end(exact, "up"))
     if Fraction(least, count) > rate:
         high = min(high, ball_end(_chernoff(least, count, rate), "up"))
+    elif Fraction(draws, count) < rate:
+        low = max(low, ball_end(1 - _chernoff(draws, count, rate), "down"))
+    if least <= _COUNTED and count <= _MOST_STEPS:
+        exact = ball(rate).beta_lower(arb(least), arb(count - draws), 1)
+        if -1 < exact < 2:  # a wide ball says nothing
+            low, high = max(low, ball_end(exact, "down")), min(high, ball_end(exact, "up"))
     return low, high
 
 
-def _chernoff(least: int, count: int, rate: Fraction) -> arb:
-    share, q = Fraction(least, count), ball(rate)
-    divergence = least * (ball(share).log() - q.log())
-    if least < count:
-        divergence = divergence + (count - least) * (ball(1 - share).log() - (-q).log1p())
+def _chernoff(draws: int, count: int, rate: Fraction) -> arb:
+    """Return a bound on the probability of so many draws or more, above the mean; of so many or fewer, below it."""
+    share, q = Fraction(draws, count), ball(rate)
+    divergence = draws * (ball(share).log() - q.log()) if draws else arb(0)
+    if draws < count:
+        divergence = divergence + (count - draws) * (ball(1 - share).log() - (-q).log1p())
     return (-divergence).exp()
 
 
