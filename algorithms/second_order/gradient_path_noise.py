@@ -170,7 +170,7 @@ class GradientPathNoise(SecondOrderMethod):
         values = self._values(problem)
 
         def searching() -> Callable[[Rows, Array], Found]:
-            """Where a gradient is small there is nothing left to look for."""
+            """Return a search that stops: at a small gradient the walk has ended."""
             return lambda flat, w: Found(np.zeros_like(flat), flat, np.zeros_like(w))
 
         caps = Caps(self.gradient_multiplier, self.path_length, self.steps, searches=1)

@@ -48,7 +48,7 @@ class Caps:
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """Where walks ended.
+    """The last points of walks.
 
     Attributes:
         points: Shape (R, p).

@@ -53,7 +53,7 @@ def fault(verb: str, message: str, pairs: Pairs = (), gone: Sequence[Control] = 
         verb: The verb.
         message: The error as the command line prints it.
         pairs: The fields that were filled in.
-        gone: Controls that the form does not show: the error stands at the next field that it names.
+        gone: Controls that the form does not show: the error appears at the next field that it names.
     """
     shown = [one for one in controls(verb) if one not in gone]
     by_option = {one.option: one.name for one in shown if one.option}

@@ -597,7 +597,7 @@ def _map(extra: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _named(name: str) -> dict[str, str]:
-    """Return a statement's name in a text, with the address of its page; "" for what is no statement."""
+    """Return a statement's name in a text, with the address of its page; "" for other text."""
     (text,) = charts.named([name])
     href = formulas.address(name).replace("&amp;", "&") if "/" in name else ""
     return {"id": name, "text": text, "href": href}

@@ -188,7 +188,7 @@ def authors_and_year(paper: str) -> str:
 
 
 def cited_as(name: str) -> str:
-    """Return the authors, the year and the number of a statement; a name that is no id is returned as it is.
+    """Return the authors, the year and the number of a statement; any other name is returned as it is.
 
     >>> cited_as("cited/arora-et-al-2023/theorem-4.2"), cited_as("cited/wang-xu-2020/main-result")
     ('Arora et al. 2023, Theorem 4.2', 'Wang & Xu 2020')

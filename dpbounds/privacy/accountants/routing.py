@@ -337,7 +337,7 @@ def _frequencies(few: GaussianProduct, asked: Question) -> int:
 
 
 def _refined_epsilon(product: GaussianProduct, delta: Fraction, known: Proof) -> Proof:
-    """Lower the upper end of ε(δ) by Chernoff's bound, where doubles can plan it."""
+    """Lower the upper bound on ε(δ) by Chernoff's bound, where doubles can plan it."""
     low, high = Fraction(known.enclosure.exact_lower), Fraction(known.enclosure.exact_upper)
     floor, method = low, known.enclosure.method
     for _ in range(20):

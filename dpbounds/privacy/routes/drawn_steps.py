@@ -37,7 +37,7 @@ _FURTHER = (0, 1, 3)  # deviations on the safe side of the number that is found
 _RUNGS = 24  # numbers of draws with weights of their own
 _APART = Fraction(1, 50)  # deviations: their distance, if a single draw is less than that
 _FAR = 40  # deviations of a loss, beyond which its tail is bounded by an exponential
-_HALVINGS = 24  # of an interval that holds ε(δ)
+_HALVINGS = 24  # steps of the search for ε(δ)
 
 # Where the other routes can plan in doubles.
 _TARGETS = Fraction(1, 10**1000), Fraction(10**9)
@@ -92,7 +92,7 @@ class _Sampled:
 
     @property
     def every(self) -> list[int]:
-        """As many draws as there are steps."""
+        """A draw in every step."""
         return [count for _, count in self.releases]
 
     @property
@@ -115,7 +115,7 @@ class _Sampled:
         return found
 
     def shift(self, draws: list[int], factor: int = 1) -> Fraction:
-        """Return the squared shift of so many draws, beside the fixed one."""
+        """Return the squared shift of these draws and of the full batches."""
         each = zip(self.releases, draws, strict=True)
         return self.fixed + sum((k * factor / pair.variance for (pair, _), k in each), Fraction(0))
 
@@ -150,7 +150,7 @@ class _Sampled:
                     yield int(self.direction is Direction.REPLACE), ball_end(-never, "up")
 
     def _hidden(self, draws: list[int]) -> Fraction | None:
-        """Return an upper bound on what sampling hides of the loss of so many draws: (4); None if it is infinite."""
+        """Return an upper bound on the loss that sampling hides of these draws: (4); None if it is infinite."""
         with working(self.bits):
             found = arb(0)
             for (pair, count), k in zip(self.releases, draws, strict=True):
@@ -212,7 +212,7 @@ class _Sampled:
         return min(_shifted_epsilon(self.shift(draws, factor), delta, "up") + more for factor, more in self._ways())
 
     def _attained(self, draws: list[int], epsilon: Fraction, side: Side) -> Fraction:
-        """Return a bound on δ(ε) of an attack that counts on the losses of so many draws."""
+        """Return a bound on δ(ε) of an attack that counts on the losses of these draws."""
         hidden = self._hidden(draws)
         return Fraction(0) if hidden is None else _shifted_delta(self.shift(draws), epsilon + hidden, side)
 
@@ -327,7 +327,7 @@ def _more_than(draws: int, count: int, rate: Fraction) -> tuple[Fraction, Fracti
 
 
 def _chernoff(draws: int, count: int, rate: Fraction) -> arb:
-    """Return a bound on the probability of so many draws or more, above the mean; of so many or fewer, below it."""
+    """Bound the probability of at least ``draws`` draws, above the mean; of at most ``draws``, below it."""
     share, q = Fraction(draws, count), ball(rate)
     divergence = draws * (ball(share).log() - q.log()) if draws else arb(0)
     if draws < count:
