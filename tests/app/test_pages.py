@@ -771,7 +771,7 @@ def test_the_winner_at_a_point_is_that_of_its_region(ask):
     winners = {
         name
         for region in regions
-        if all(eval(re.sub(r"(\d)([ab])", r"\1*\2", condition), here) for condition in region["where"])
+        if all(eval(re.sub(r"(\d)([ab])", r"\1*\2", condition), here) for condition in region["where"])  # noqa: S307
         for name in [region["winner"], *region["ties"]]
     }
     assert first[1] in winners
