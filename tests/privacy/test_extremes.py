@@ -307,6 +307,7 @@ def test_rates_whose_inverse_is_no_double_are_one_line():
         dp.hidden_constant(sample_rate=1e-320, steps=3, target_epsilon=1, target_delta="1e-5", relation="replace-one")
 
 
+@pytest.mark.seconds
 def test_a_calibration_beyond_all_plans_holds_a_value_and_says_that_it_may_be_far():
     found = dp.calibrate(lambda z: dp.PoissonSampled(dp.Gaussian(z), "0.01") ** 10**30, 1, "1e-6")
     assert not found.within_tolerance

@@ -7,7 +7,7 @@ sampling. The proof is in ``drawn_steps.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -39,6 +39,12 @@ _APART = Fraction(1, 50)  # deviations: their distance, if a single draw is less
 _FAR = 40  # deviations of a loss, beyond which its tail is bounded by an exponential
 _HALVINGS = 24  # steps of the search for ε(δ)
 
+# The squared distance of the means in a drawn step, in units of the squared per-record bound: by itself (2), beside the
+# largest loss of the steps in which Q is sampled (3), and in an attack (4), of which there is none for add.
+_AS_THEY_ARE = {Direction.REMOVE: 1, Direction.ADD: 1, Direction.REPLACE: 4}
+_BESIDE_THE_LARGEST = {Direction.REMOVE: 1, Direction.ADD: 0, Direction.REPLACE: 1}
+_ATTACKED = {Direction.REMOVE: 1, Direction.REPLACE: 1}
+
 # Where the other routes can plan in doubles.
 _TARGETS = Fraction(1, 10**1000), Fraction(10**9)
 _NEXT_TO_ONE = Fraction(1, 10**12)
@@ -50,8 +56,7 @@ _VARIANCES = Fraction(1, 2500), Fraction(10**24)
 def delta_ends(product: GaussianProduct, epsilon: Fraction) -> tuple[Fraction, Fraction]:
     """Return lower and upper bounds on δ(ε), ε >= 0."""
     sampled = _Sampled.of(product)
-    high = sampled.delta_at_most(epsilon)
-    return min(sampled.delta_at_least(epsilon), high), high
+    return sampled.delta_at_least(epsilon), sampled.delta_at_most(epsilon)
 
 
 def epsilon_ends(product: GaussianProduct, delta: Fraction) -> tuple[Fraction, Fraction]:
@@ -62,12 +67,12 @@ def epsilon_ends(product: GaussianProduct, delta: Fraction) -> tuple[Fraction, F
     """
     sampled = _Sampled.of(product)
     high = sampled.epsilon_at_most(delta)
-    return min(sampled.epsilon_at_least(delta, high), high), high
+    return sampled.epsilon_at_least(delta, high), high
 
 
 @dataclass(frozen=True, slots=True)
 class _Sampled:
-    """The sampled releases of a product, which share one direction, and the squared shift of the others.
+    """The sampled releases of a product, and the squared shift of the others.
 
     A place t stands for a number of draws of each pair: about t standard deviations above the mean.
     """
@@ -81,16 +86,6 @@ class _Sampled:
         return cls(releases, squared_shift_of(product))
 
     @property
-    def direction(self) -> Direction:
-        """The direction of all pairs; of Gaussian releases without sampling, the one that attains most."""
-        return self.releases[0][0].direction if self.releases else Direction.REMOVE
-
-    @property
-    def factor(self) -> int:
-        """The squared distance of the means in a drawn step, in units of the per-record bound."""
-        return 4 if self.direction is Direction.REPLACE else 1
-
-    @property
     def every(self) -> list[int]:
         """A draw in every step."""
         return [count for _, count in self.releases]
@@ -102,6 +97,7 @@ class _Sampled:
 
     @property
     def bits(self) -> int:
+        """Working precision for probabilities of this number of steps."""
         return _PRECISION + 2 * sum(self.every).bit_length()
 
     def draws(self, place: Fraction) -> list[int]:
@@ -114,16 +110,17 @@ class _Sampled:
             found.append(max(0, min(count, int(mean + place * (root + max(place, Fraction(0)))) + 1)))
         return found
 
-    def shift(self, draws: list[int], factor: int = 1) -> Fraction:
+    def shift(self, draws: list[int], distances: Mapping[Direction, int]) -> Fraction:
         """Return the squared shift of these draws and of the full batches."""
         each = zip(self.releases, draws, strict=True)
-        return self.fixed + sum((k * factor / pair.variance for (pair, _), k in each), Fraction(0))
+        return self.fixed + sum((k * distances[pair.direction] / pair.variance for (pair, _), k in each), Fraction(0))
 
     def more_than(self, draws: list[int]) -> Fraction:
         """Return an upper bound on the probability that some pair has more draws."""
         with working(self.bits):
             if not any(draws):
-                return Fraction(1) if (never := self._never()) is None else ball_end(-never.expm1(), "up")
+                never = self._never(self.releases)
+                return Fraction(1) if never is None else ball_end(-never.expm1(), "up")
             each = zip(self.releases, draws, strict=True)
             tails = [_more_than(k, count, pair.sample_rate)[1] for (pair, count), k in each]
         return min(Fraction(1), sum(tails, Fraction(0)))
@@ -136,18 +133,25 @@ class _Sampled:
                 found *= _more_than(k - 1, count, pair.sample_rate)[0] if k else 1
         return found
 
-    def _never(self) -> arb | None:
+    @staticmethod
+    def _never(releases: Iterable[tuple[SampledGaussians, int]]) -> arb | None:
         """Return the logarithm of the probability that no step draws; None if some step always does."""
-        found = sum((count * (-ball(pair.sample_rate)).log1p() for pair, count in self.releases), arb(0))
+        found = sum((count * (-ball(pair.sample_rate)).log1p() for pair, count in releases), arb(0))
         return found if found.is_finite() else None
 
-    def _ways(self) -> Iterator[tuple[int, Fraction]]:
-        """Yield a factor of the shift, and an ε to be added to what the shifted pair spends: (2) and (3)."""
-        yield self.factor, Fraction(0)
-        if self.direction is not Direction.REMOVE:
+    def _ways(self) -> Iterator[tuple[Mapping[Direction, int], Fraction]]:
+        """Yield distances of the means, and an ε to add to what a pair with that shift spends: (2) and (3)."""
+        yield _AS_THEY_ARE, Fraction(0)
+        both = [each for each in self.releases if each[0].direction is not Direction.REMOVE]
+        if both:
             with working(self.bits):
-                if (never := self._never()) is not None:
-                    yield int(self.direction is Direction.REPLACE), ball_end(-never, "up")
+                if (never := self._never(both)) is not None:
+                    yield _BESIDE_THE_LARGEST, ball_end(-never, "up")
+
+    @property
+    def _attackable(self) -> bool:
+        """Whether (4) has an attack."""
+        return all(pair.direction in _ATTACKED for pair, _ in self.releases)
 
     def _hidden(self, draws: list[int]) -> Fraction | None:
         """Return an upper bound on the loss that sampling hides of these draws: (4); None if it is infinite."""
@@ -183,7 +187,7 @@ class _Sampled:
 
     def delta_at_least(self, epsilon: Fraction) -> Fraction:
         """(4): none, or from as many up as make both factors alike."""
-        if self.direction is Direction.ADD:
+        if not self._attackable:
             return Fraction(0)
         place, _ = self._boundary(lambda draws: self.at_least(draws) > self._attained(draws, epsilon, "down"))
         ladders = ([self.none], *(self._ladder(place - further, 1) for further in _FURTHER))
@@ -191,30 +195,33 @@ class _Sampled:
 
     def epsilon_at_least(self, delta: Fraction, most: Fraction) -> Fraction:
         """(5): none, or up to the most draws that are more probable than δ. ``most`` is an upper bound."""
-        if self.direction is Direction.ADD:
+        if not self._attackable:
             return Fraction(0)
         place, _ = self._boundary(lambda draws: self.at_least(draws) > delta)
         best = Fraction(0)
         for ladder in ([self.none], *(self._ladder(place - further, 1) for further in _FURTHER)):
             probability, hidden = self.at_least(ladder[0]), self._hidden(ladder[0])
             if probability > delta and hidden is not None:
-                best = max(best, _shifted_epsilon(self.shift(ladder[0]), delta / probability, "down") - hidden)
+                best = max(
+                    best, _shifted_epsilon(self.shift(ladder[0], _ATTACKED), delta / probability, "down") - hidden
+                )
             attained = self._from_below(ladder)
             best = _halved(best, most, attained, lambda bound: bound > delta)
         return best
 
     def _spent(self, draws: list[int], epsilon: Fraction) -> Fraction:
         """Return an upper bound on δ(ε) where the draws are known, and no more than these."""
-        left = ((self.shift(draws, factor), epsilon - more) for factor, more in self._ways())
+        left = ((self.shift(draws, distances), epsilon - more) for distances, more in self._ways())
         return min((_shifted_delta(*each, "up") for each in left if each[1] >= 0), default=Fraction(1))
 
     def _spent_epsilon(self, draws: list[int], delta: Fraction) -> Fraction:
-        return min(_shifted_epsilon(self.shift(draws, factor), delta, "up") + more for factor, more in self._ways())
+        each = ((self.shift(draws, distances), more) for distances, more in self._ways())
+        return min(_shifted_epsilon(shift, delta, "up") + more for shift, more in each)
 
     def _attained(self, draws: list[int], epsilon: Fraction, side: Side) -> Fraction:
         """Return a bound on δ(ε) of an attack that counts on the losses of these draws."""
         hidden = self._hidden(draws)
-        return Fraction(0) if hidden is None else _shifted_delta(self.shift(draws), epsilon + hidden, side)
+        return Fraction(0) if hidden is None else _shifted_delta(self.shift(draws, _ATTACKED), epsilon + hidden, side)
 
     def _from_above(self, ladder: list[list[int]]) -> Callable[[Fraction], Fraction]:
         """Return the bound (2) for fewer and fewer draws."""
@@ -249,8 +256,8 @@ class _Sampled:
 
     def _ladder(self, place: Fraction, way: int) -> list[list[int]]:
         """Return numbers of draws from a place on, down (-1) or up (1), without repetitions."""
-        most = max((count * pair.sample_rate for pair, count in self.releases), default=Fraction(1))
-        apart = max(_APART, Fraction(1 / (math.sqrt(most) + 2 * abs(float(place)))))
+        most = max((math.isqrt(int(count * pair.sample_rate)) for pair, count in self.releases), default=0)
+        apart = max(_APART, 1 / (1 + most + 2 * abs(place)))  # at most one draw
         found: list[list[int]] = []
         for rung in range(_RUNGS):
             draws = self.draws(place + way * rung * apart)
@@ -354,6 +361,6 @@ def _moderate(pair: Pair) -> bool:
 def negligible(product: GaussianProduct, epsilon: Fraction) -> bool:
     """Whether even without sampling δ(ε) is below 10^-1000: ε >= μ²/2 + sqrt(2 log 10^1000) μ, sqrt(...) < 68."""
     sampled = _Sampled.of(product)
-    whole = sampled.shift(sampled.every, sampled.factor)
+    whole = sampled.shift(sampled.every, _AS_THEY_ARE)
     beyond = epsilon - whole / 2
     return beyond > 0 and beyond * beyond > 68**2 * whole

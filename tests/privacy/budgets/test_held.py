@@ -53,6 +53,7 @@ def delta_by_draws(rate: float, steps: int, noise: float, epsilon: float) -> flo
     return sum(binom.pmf(k, steps, rate) * gaussian(k / noise**2) for k in range(1, steps + 1))
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(("rate", "steps", "epsilon"), [("0.05", 1000, 10**6), ("0.01", 1000, 10**4)])
 def test_budgets_that_no_search_can_plan(rate: str, steps: int, epsilon: int) -> None:
     """ε = 1e6: 0.0224282 is what the full batch needs; what is held is less, and right by counting draws."""
