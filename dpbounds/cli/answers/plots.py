@@ -20,9 +20,13 @@ from dpbounds.errors import InvalidValue
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from dpbounds.algorithms.verification.attacks.experiments import AuditedAlgorithm
     from dpbounds.algorithms.verification.suite import Outcome
     from dpbounds.cli.answers.curves import ProvenCurve
+    from dpbounds.privacy.accountants.audits import ScoreAudit
     from dpbounds.privacy.budgets.calibration import Calibration
     from dpbounds.privacy.mechanisms import Mechanism
     from dpbounds.rates.plan import Plan
@@ -221,3 +225,38 @@ def audits(findings: Sequence[AuditedAlgorithm]) -> Figure:
         "the certified ε (bar; at four times the claim where none is finite)."
     )
     return intervals("Audits", drawn, "ε", caption)
+
+
+_RATES = 200  # false positive rates in a picture of scores
+
+
+def scores(
+    values: NDArray[np.float64], coins: NDArray[np.bool_], found: ScoreAudit, claimed: Fraction | float | None
+) -> Figure:
+    """Draw the error rates of thresholds on scores, with those that the bound and a claim allow."""
+    import numpy as np
+
+    from dpbounds.render.curves import Line, Panel, draw
+
+    inside, outside = np.sort(values[coins]), np.sort(values[~coins])
+    thresholds = np.unique(np.quantile(values, np.linspace(0, 1, _RATES), method="inverted_cdf"))
+    false_positives = 1 - np.searchsorted(outside, thresholds, side="right") / len(outside)
+    false_negatives = np.searchsorted(inside, thresholds, side="right") / len(inside)
+    rates = np.linspace(0, 1, _RATES)
+    lines = [Line("measured", tuple(map(float, false_positives)), tuple(map(float, false_negatives)))]
+    allowed = [(f"least at epsilon {plain(Fraction(f'{float(found.epsilon):.4g}'))}", found.epsilon)]
+    if claimed is not None and math.isfinite(claimed):
+        allowed.append((f"least by the claim, epsilon {float(claimed):.4g}", Fraction(claimed)))
+    for label, epsilon in allowed:
+        least = np.maximum(
+            1 - float(found.delta) - np.exp(min(float(epsilon), 700.0)) * rates,
+            np.exp(-float(epsilon)) * (1 - float(found.delta) - rates),
+        )
+        lines.append(Line(label, tuple(map(float, rates)), tuple(map(float, np.maximum(least, 0)))))
+    lines.append(Line("guessing", (0.0, 1.0), (1.0, 0.0), level=True))
+    caption = (
+        "Error rates of tests that say “in” above a threshold, as measured: chance is part of them. Below the other "
+        "lines is what no test attains if ε is the lower bound of the audit, and if it is the claimed one."
+    )
+    panel = Panel("Error rates", "false positive rate", "false negative rate", tuple(lines), log_y=False)
+    return draw("", [panel], caption)
