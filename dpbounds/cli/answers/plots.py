@@ -18,9 +18,8 @@ from dpbounds.cli.questions.options import FILE, PICTURES, unfit, writable, writ
 from dpbounds.errors import InvalidValue
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     import numpy as np
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from dpbounds.algorithms.verification.attacks.experiments import AuditedAlgorithm

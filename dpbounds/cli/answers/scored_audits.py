@@ -36,8 +36,8 @@ SCORES_OPTIONS = options(
         "--scores",
         type=FILE,
         metavar="CSV",
-        help="Audit a model of your own by scores of canaries, in place of an ALGORITHM: columns score and in (1 or 0). "
-        "With --scores-out: scores of canaries in the data.",
+        help="Audit a model of your own by scores of canaries, in place of an ALGORITHM: columns score and in "
+        "(1 or 0). With --scores-out: scores of canaries in the data.",
     ),
     click.option(
         "--scores-out", type=FILE, metavar="CSV", help="With --scores: column score, of canaries that were not in."
@@ -310,8 +310,9 @@ def _report(found: ScoreAudit, claim: Claim | None) -> Report:
         kind="Audit",
         verdict=verdict,
         holds=None if claim is None else not refuted,
-        lead="A model was trained with records made for this purpose (canaries), some of them in the data and some not, "
-        "and each got a score from what was released. How well the scores tell the two kinds apart bounds ε from below.",
+        lead="A model was trained with records that were made for this purpose (canaries). Some of them were in the "
+        "data and some were not, and each got a score from what was released. How well the scores tell the two kinds "
+        "apart bounds ε from below.",
         sections=(
             Section("What was found?", values=_rows(found, claim)),
             Section(

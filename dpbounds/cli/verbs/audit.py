@@ -152,8 +152,8 @@ def command(
     record is included at random, and an attack guesses from a single run which ones were: it is quick, works for
     descents on all records, and is informative at a large epsilon.
 
-    With --scores, a model of your own is audited, by scores of canaries that were in its data or not: needs --one-run or
-    --many-runs. Then --epsilon, if it is given, is a claim that the bound is compared with, --relation is
+    With --scores, a model of your own is audited, by scores of canaries that were in its data or not. Give --one-run
+    or --many-runs with it. Then --epsilon, if it is given, is a claim that the bound is compared with, --relation is
     add-or-remove-one by default, and the exit status is 1 if the claim is refuted.
 
     Example: dpbounds audit dp-pgd --runs 2000

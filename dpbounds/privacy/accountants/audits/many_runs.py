@@ -1,4 +1,6 @@
-"""Many independent runs with and without a canary: p-values of hypotheses, from two samples of scores (``audits.md``, 3).
+"""Many independent runs with and without a canary: p-values of hypotheses from two samples of scores.
+
+Derived in ``audits.md``, section 3.
 
 A test accuses where a score is above a threshold. A hypothesis says how large its true positive rate may be at each
 false positive rate, whichever of the two cases is called positive.
@@ -71,7 +73,7 @@ class Privacy:
         return few.min(many)
 
     def shown(self, false_positives: Fraction, false_negatives: Fraction) -> Fraction:
-        """log (1 - δ - b)/a, and the same with a and b exchanged."""
+        """Log of (1 - δ - b)/a, and the same with a and b exchanged."""
         found = Fraction(0)
         for small, other in ((false_positives, false_negatives), (false_negatives, false_positives)):
             rest = 1 - self.delta - other
@@ -158,7 +160,7 @@ class RankTest:
 
 
 def rank_tests(included: Floats, excluded: Floats) -> list[RankTest]:
-    """Return the tests of ranks 1, 2, 4, ... from either end: small false positive rates, and small false negative ones."""
+    """Return tests of ranks 1, 2, 4, ...: those of small false positive rates, then of small false negative ones."""
     found = []
     for sample, others in ((excluded, included), (-included, -excluded)):
         ordered, against = np.sort(sample), np.sort(others)
