@@ -7,10 +7,11 @@ hypothesis allows.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy import special, stats
 
 from dpbounds.expressions.enclosure import ball_end
@@ -20,7 +21,9 @@ from dpbounds.privacy.accountants.audits.tails import PRECISION, largest_refuted
 from dpbounds.privacy.notions.gaussian import gaussian_delta
 from dpbounds.privacy.pairs.losses import ball
 
-_EPSILONS = tuple(0.02 * 1.15**k for k in range(60))  # at which the (ε, δ) of a Gaussian hypothesis are tried
+Floats = NDArray[np.float64]
+
+_EPSILONS: Floats = np.geomspace(0.02, 80, 120)  # at which the (ε, δ) of a Gaussian hypothesis are tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +57,24 @@ class Guesses:
             more = self.canaries * ball(delta) * (1 - tail) * by_first / self.correct
             return min(Fraction(1), ball_end(tail + more, "up"))
 
-    def planned_p_value(self, epsilon: float, delta: float) -> float:
-        """Return the p-value of (ε, δ)-privacy in double precision."""
-        success = float(special.expit(epsilon))
-        if self.correct <= success * self.guesses:
-            return 1.0
-        tail = float(stats.binom.sf(self.correct - 1, self.guesses, success))
-        first = float(stats.binom.logpmf(self.correct, self.guesses, success))
-        if tail > 0:
-            by_first = math.exp(math.log(tail) - first)
-        else:  # below the smallest double: the terms decrease like powers
-            by_first = 1 / (1 - math.exp(epsilon) * (self.guesses - self.correct) / (self.correct + 1))
-        return min(1.0, tail + self.canaries * delta * (1 - tail) * by_first / self.correct)
+    def planned_p_values(self, epsilons: Floats, deltas: Floats) -> Floats:
+        """Return p-values of (ε, δ)-privacy at several ε in double precision."""
+        success, v, r = special.expit(epsilons), self.correct, self.guesses
+        if v == 0:
+            return np.ones_like(epsilons)
+        tails, firsts = stats.binom.sf(v - 1, r, success), stats.binom.logpmf(v, r, success)
+        with np.errstate(all="ignore"):
+            by_first = np.where(  # where the tail is below the smallest double, the terms decrease like powers
+                tails > 0, np.exp(np.log(tails) - firsts), 1 / (1 - np.exp(epsilons) * (r - v) / (v + 1))
+            )
+            found: Floats = np.minimum(1, tails + self.canaries * deltas * (1 - tails) * by_first / v)
+        return np.where(v <= success * r, 1.0, found)
 
     def least_epsilon(self, delta: Fraction, level: Fraction) -> Fraction:
         """Return a lower bound on ε at δ, which is too large with probability ``level`` at most."""
-        about = to_float(delta, "up")
+        about = np.array([to_float(delta, "up")])
         return largest_refuted(
-            lambda epsilon: self.planned_p_value(epsilon, about),
+            lambda epsilon: float(self.planned_p_values(np.array([epsilon]), about)[0]),
             lambda epsilon: self.p_value(epsilon, delta),
             level,
         )
@@ -82,20 +85,20 @@ class Guesses:
         μ-GDP implies (ε, δ(ε))-privacy at every ε, so that the least of their p-values is one of μ.
         """
 
-        def planned(mu: float) -> tuple[float, float]:
-            tried = ((self.planned_p_value(epsilon, _gaussian_delta(mu, epsilon)), epsilon) for epsilon in _EPSILONS)
-            return min(tried)
+        def planned(mu: float) -> Floats:
+            return self.planned_p_values(_EPSILONS, _gaussian_deltas(mu))
 
         def proven(mu: Fraction) -> Fraction:
-            epsilon = Fraction(planned(to_float(mu, "up"))[1])
+            epsilon = Fraction(float(_EPSILONS[planned(to_float(mu, "up")).argmin()]))
             return self.p_value(epsilon, gaussian_delta(mu * mu, epsilon))
 
-        return largest_refuted(lambda mu: planned(mu)[0], proven, level)
+        return largest_refuted(lambda mu: float(planned(mu).min()), proven, level)
 
 
-def _gaussian_delta(mu: float, epsilon: float) -> float:
-    """δ(ε) of μ-Gaussian differential privacy in double precision."""
+def _gaussian_deltas(mu: float) -> Floats:
+    """δ(ε) of μ-Gaussian differential privacy at the ε that are tried, in double precision."""
     if mu == 0:
-        return 0.0
-    first, second = special.log_ndtr(mu / 2 - epsilon / mu), special.log_ndtr(-mu / 2 - epsilon / mu)
-    return max(0.0, float(math.exp(first) - math.exp(min(0.0, epsilon + second))))
+        return np.zeros_like(_EPSILONS)
+    firsts, seconds = special.ndtr(mu / 2 - _EPSILONS / mu), special.log_ndtr(-mu / 2 - _EPSILONS / mu)
+    found: Floats = np.maximum(0, firsts - np.exp(np.minimum(0, _EPSILONS + seconds)))
+    return found
