@@ -44,7 +44,7 @@ PATHS = (
     ),
     *_words("escapes.json l.json sampled.json c.json d.csv r.csv my.py syntax.py exit.py deep.py nosuch nosuch/x /"),
     *("/dev/null", "/dev/full", "/proc/self/mem", "/proc/1/x", "x" * 300, "x/" * 3000, "a\nb", "é.csv", "\udcff"),
-    *_words(". .. - ~ d.csv/x fifo a\x00b out.csv out.parquet out.png out.svg out.xyz out.json :memory:"),
+    *_words(". .. - ~ d.csv/x scores.csv fifo a\x00b out.csv out.parquet out.png out.svg out.xyz out.json :memory:"),
     *("file:x?mode=memory", "o", "p/q"),
 )
 WRITTEN = ("out.csv", "out.parquet", "out.png", "out.svg", "out.json", "o", "p/q", "d.csv", "c.json", "adir")
