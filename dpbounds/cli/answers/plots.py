@@ -254,8 +254,8 @@ def scores(
         lines.append(Line(label, tuple(map(float, rates)), tuple(map(float, np.maximum(least, 0)))))
     lines.append(Line("guessing", (0.0, 1.0), (1.0, 0.0), level=True))
     caption = (
-        "Error rates of tests that say “in” above a threshold, as measured: chance is part of them. Below the other "
-        "lines is what no test attains if ε is the lower bound of the audit, and if it is the claimed one."
+        "Error rates of tests that say “in” above a threshold, as measured in a finite sample. No test attains less "
+        "than the other lines if ε is the lower bound of the audit, or the claimed ε."
     )
     panel = Panel("Error rates", "false positive rate", "false negative rate", tuple(lines), log_y=False)
     return draw("", [panel], caption)

@@ -238,7 +238,7 @@ def _certified(path: Path, document: dict[str, Any], delta: Fraction | None, rel
     return Claim(epsilon, at, relation, f"certificate {path.name}")
 
 
-# --- What is told -----------------------------------------------------------------------------------------------------
+# --- What is printed --------------------------------------------------------------------------------------------------
 
 
 def _document(found: ScoreAudit, claim: Claim | None) -> dict[str, object]:
@@ -311,8 +311,8 @@ def _report(found: ScoreAudit, claim: Claim | None) -> Report:
         verdict=verdict,
         holds=None if claim is None else not refuted,
         lead="A model was trained with records that were made for this purpose (canaries). Some of them were in the "
-        "data and some were not, and each got a score from what was released. How well the scores tell the two kinds "
-        "apart bounds ε from below.",
+        "data and some were not, and each got a score from the released model. How well the scores distinguish the two "
+        "kinds bounds ε from below.",
         sections=(
             Section("What was found?", values=_rows(found, claim)),
             Section(

@@ -135,7 +135,7 @@ class RankTest:
         return float(success[0] * below[0] + np.diff(below) @ success[1:] + (1 - below[-1]))
 
     def p_value(self, hypothesis: Hypothesis, number: Fraction, level: Fraction) -> Fraction:
-        """Return an upper bound on the p-value: A counts as the upper end of its cell."""
+        """Return an upper bound on the p-value: A counts as the largest rate of its cell."""
         if self.above == 0:
             return Fraction(1)
         rates = [Fraction(rate) for rate in self._rates(hypothesis, float(number), float(level))]
