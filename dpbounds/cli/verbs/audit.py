@@ -174,7 +174,7 @@ def command(
             as_json=as_json,
         )
     for option in NAMES:
-        if scored[option] not in (None, False):
+        if scored[option] is not None and scored[option] is not False:  # a threshold of 0 is one
             raise unfit(f"--{option.replace('_', '-')}", "needs --scores")
     if broken == (name is not None):
         raise InvalidValue("ALGORITHM", name or MISSING, "the name of an algorithm, all, --mutations, or --scores")
