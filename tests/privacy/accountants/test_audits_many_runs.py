@@ -116,6 +116,18 @@ def test_both_ends_of_the_scores_are_tried():
     assert (by.rank, by.above) == (mirrored.rank, mirrored.above)
 
 
+@pytest.mark.parametrize("hypothesis", [PURE, Privacy(Fraction("0.01")), GaussianPrivacy()], ids=repr)
+def test_the_tests_share_the_error(hypothesis):
+    draw = np.random.default_rng(2)
+    tests = rank_tests(draw.normal(size=100) + 2, draw.normal(size=100))
+    found, by = largest_by_ranks(tests, hypothesis, LEVEL)
+    assert len(tests) == 14
+    assert found > 0.5
+    assert by.p_value(hypothesis, found, LEVEL / 14) <= LEVEL / 14
+    for test in tests:  # none of them shows 1 % more
+        assert test.planned_p_value(hypothesis, float(found) * 1.01, float(LEVEL / 14)) > LEVEL / 14
+
+
 def test_ranks_are_counted_from_the_largest_score_and_ties_do_not_count():
     included, excluded = np.array([3.0, 3.0, 5.0, 1.0]), np.array([0.0, 3.0, 2.0, 2.0])
     found = [(test.rank, test.above) for test in rank_tests(included, excluded)]

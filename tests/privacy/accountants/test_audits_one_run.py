@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from scipy import optimize, sparse, stats
 
+from dpbounds.privacy.accountants.audits import one_run
 from dpbounds.privacy.accountants.audits.one_run import Guesses
 from dpbounds.privacy.accountants.audits.scores import gaussian_epsilon_at_least, guessed
+from dpbounds.privacy.accountants.audits.tails import largest_refuted
 
 ERROR = Fraction(1, 20)
 
@@ -194,3 +196,24 @@ def test_the_p_value_of_mu_is_that_of_one_of_its_epsilons():
     deltas = stats.norm.cdf(places) - np.exp(epsilons) * stats.norm.cdf(places - larger)
     assert (found.planned_p_values(epsilons, deltas) > 0.05).all()
     assert gaussian_epsilon_at_least(mu, Fraction(1, 10**5)) > found.least_epsilon(Fraction(1, 10**5), ERROR)
+
+
+# --- What floats find is proven
+
+
+@pytest.mark.parametrize("too_large", [1, 1 + 1e-10, 1 + 1e-5, 2])
+def test_a_plan_that_promises_too_much_is_corrected_or_dropped(too_large):
+    def proven(number):
+        return Fraction(1, 100) if number <= 3 else Fraction(1)
+
+    found = largest_refuted(lambda number: 0.005 if number <= 3 * too_large else 1.0, proven, Fraction(1, 100))
+    assert found <= 3
+    assert found == pytest.approx(3 if too_large < 2 else 0, rel=2e-4)
+
+
+def test_a_wrong_plan_of_mu_is_refused(monkeypatch):
+    found = Guesses(500, 100, 93)
+    assert found.least_mu(ERROR) > 0.5
+    deltas = one_run._gaussian_deltas
+    monkeypatch.setattr(one_run, "_gaussian_deltas", lambda mu: deltas(0.97 * mu))  # those of a smaller μ
+    assert found.least_mu(ERROR) == 0

@@ -9,6 +9,7 @@ import pytest
 import dpbounds as dp
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.accountants.audits.scores import gaussian_epsilon_at_least
+from dpbounds.privacy.notions.gaussian import gaussian_delta
 
 DELTA = "1e-5"
 ONE_RUN = {"design": "one-run", "delta": DELTA}
@@ -114,6 +115,8 @@ def test_epsilon_of_mu_is_rounded_down():
     truth = dp.epsilon(dp.Gaussian(noise_stddev=1, sensitivity="1.5"), DELTA)
     found = gaussian_epsilon_at_least(Fraction("1.5"), Fraction(DELTA))
     assert found <= truth.exact_upper
+    assert gaussian_delta(Fraction("2.25"), found) >= Fraction(DELTA)
+    assert gaussian_delta(Fraction("2.25"), found + Fraction(1, 2**45)) < Fraction(DELTA)
     assert float(found) == pytest.approx(truth.lower, rel=1e-9)
     assert gaussian_epsilon_at_least(Fraction(0), Fraction(DELTA)) == 0
 
