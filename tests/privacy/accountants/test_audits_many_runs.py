@@ -158,3 +158,11 @@ def test_error_rates_that_exclude_nothing():
         assert PURE.shown(*rates) == 0
         assert GaussianPrivacy().shown(*rates) == 0
     assert PURE.shown(Fraction(2, 5), Fraction(2, 5)) > 0
+
+
+def test_rates_next_to_one_are_no_obstacle():
+    found = RankTest(512, 600, 600, 600).p_value(GaussianPrivacy(), Fraction(30), LEVEL)
+    assert found == 1
+    with working(128):
+        for success in (arb(1) - arb(2) ** -200, arb(2) ** -300 - arb(0).union(arb(2) ** -299)):
+            assert at_least(3, 9, success).contains(1 if success > arb("0.5") else 0)

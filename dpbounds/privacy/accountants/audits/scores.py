@@ -139,7 +139,7 @@ def audit_scores(
     >>> coins = np.random.default_rng(0).random(1000) < 0.5
     >>> scores = coins + np.random.default_rng(1).normal(size=1000)  # Gaussian noise on every coin
     >>> found = audit_scores(scores, coins, design="one-run", delta="1e-5")
-    >>> 1 < found.epsilon < 4, 0.4 < found.mu < 1
+    >>> 1 < found.epsilon < 4, 0.2 < found.mu < 1
     (True, True)
     """
     if design not in DESIGNS:

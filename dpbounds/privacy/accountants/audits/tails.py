@@ -8,7 +8,6 @@ from fractions import Fraction
 
 from flint import arb
 
-from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.exact import to_float
 from dpbounds.expressions.time_limit import checkpoint
@@ -53,8 +52,8 @@ def at_least(first: int, count: int, success: arb) -> arb:
     if first > count or success <= 0:
         return arb(0)
     failure = 1 - success
-    if not (success > 0 and failure > 0):
-        raise NotCertified("a probability so near 0 or 1 is not resolved")
+    if not (success > 0 and failure > 0):  # so near 0 or 1 that the ball does not say which side
+        return arb(0).union(arb(1))
     if count * success < first:
         return probability_of(first, count, success, failure) * tail_by_first(first, count, success / failure)
     least = count - first + 1  # failures that prevent it
