@@ -154,7 +154,8 @@ def test_a_picture(known, scores, said, tmp_path):
     assert "false negative rate" in path.read_text("utf-8")
     values, coins = known
     found = dp.audit_scores(values, coins, design="many-runs", delta=DELTA)
-    drawn = {line.get_label(): line for line in plots.scores(values, coins, found, Fraction(20)).axes[0].lines}
+    panel = plots.scores_panel(values, coins, found, Fraction(20))
+    drawn = {line.get_label(): line for line in plots.scores(panel).axes[0].lines}
     measured = dict(zip(*drawn["measured"].get_data(), strict=True))
     thresholds = np.unique(values)
     for rate, missed in list(measured.items())[::20]:  # by a count of its own
@@ -163,6 +164,7 @@ def test_a_picture(known, scores, said, tmp_path):
     (claimed,) = (line for label, line in drawn.items() if "claim" in label)
     assert claimed.get_ydata()[0] == pytest.approx(1 - 1e-5)
     assert claimed.get_ydata()[-1] == 0
+    assert len(plots.scores_panel(values, coins, found, Fraction(10**400)).curves) == len(panel.curves) - 1
 
 
 # --- What is refused
@@ -206,6 +208,15 @@ def test_options_that_do_not_fit(scores, refused, written):
         assert "a certificate or a ledger" in refused(*words, "--many-runs", "--claim", claim)
 
 
+def test_pure_privacy_is_audited_by_scores_only(known, scores, data, refused):
+    found = data("--scores", scores, "--many-runs", "--delta", "0")
+    assert (found["delta"], found["gaussian"]["epsilon"]) == (0, None)
+    pure = dp.audit_scores(*known, design="many-runs", delta=0)
+    assert found["lower"]["epsilon"] == pytest.approx(float(pure.epsilon))
+    assert "only audits of scores take 0" in refused("dp-pgd", "--delta", "0")
+
+
 def test_zero_is_a_threshold(scores, data):
     found = data("--scores", scores, "--many-runs", "--threshold", "0")
     assert found["lower"]["found_by"].startswith("error rates of at most")
+    assert data("--scores", scores, "--many-runs", "--threshold", "1e400")["lower"]["epsilon"] == 0

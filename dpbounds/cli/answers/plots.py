@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dpbounds.privacy.mechanisms import Mechanism
     from dpbounds.rates.plan import Plan
     from dpbounds.rates.tightness.rows import Row
+    from dpbounds.render.curves import Panel
 
 _FACTORS = tuple(Fraction(part, 12) for part in (6, 8, 10, 12, 15, 18, 24))  # factors of the calibrated value
 _SIZES = tuple(Fraction(part, 10) for part in (1, 3, 10, 30, 100))  # factors of the number of records
@@ -227,15 +228,20 @@ def audits(findings: Sequence[AuditedAlgorithm]) -> Figure:
 
 
 _RATES = 200  # false positive rates in a picture of scores
+_LARGEST = 700  # ε from which on e^-ε is no double
+SCORES_CAPTION = (
+    "Error rates of tests that say “in” above a threshold, as measured in a finite sample. No test attains less than "
+    "the other lines if ε is the lower bound of the audit, or the claimed ε."
+)
 
 
-def scores(
+def scores_panel(
     values: NDArray[np.float64], coins: NDArray[np.bool_], found: ScoreAudit, claimed: Fraction | float | None
-) -> Figure:
-    """Draw the error rates of thresholds on scores, with those that the bound and a claim allow."""
+) -> Panel:
+    """Return the error rates of thresholds on scores, with those that the bound and a claim allow."""
     import numpy as np
 
-    from dpbounds.render.curves import Line, Panel, draw
+    from dpbounds.render.curves import Line, Panel
 
     inside, outside = np.sort(values[coins]), np.sort(values[~coins])
     thresholds = np.unique(np.quantile(values, np.linspace(0, 1, _RATES), method="inverted_cdf"))
@@ -244,18 +250,20 @@ def scores(
     rates = np.linspace(0, 1, _RATES)
     lines = [Line("measured", tuple(map(float, false_positives)), tuple(map(float, false_negatives)))]
     allowed = [(f"least at epsilon {plain(Fraction(f'{float(found.epsilon):.4g}'))}", found.epsilon)]
-    if claimed is not None and math.isfinite(claimed):
+    if claimed is not None and claimed < _LARGEST:
         allowed.append((f"least by the claim, epsilon {float(claimed):.4g}", Fraction(claimed)))
     for label, epsilon in allowed:
         least = np.maximum(
-            1 - float(found.delta) - np.exp(min(float(epsilon), 700.0)) * rates,
+            1 - float(found.delta) - np.exp(float(epsilon)) * rates,
             np.exp(-float(epsilon)) * (1 - float(found.delta) - rates),
         )
         lines.append(Line(label, tuple(map(float, rates)), tuple(map(float, np.maximum(least, 0)))))
     lines.append(Line("guessing", (0.0, 1.0), (1.0, 0.0), level=True))
-    caption = (
-        "Error rates of tests that say “in” above a threshold, as measured in a finite sample. No test attains less "
-        "than the other lines if ε is the lower bound of the audit, or the claimed ε."
-    )
-    panel = Panel("Error rates", "false positive rate", "false negative rate", tuple(lines), log_y=False)
-    return draw("", [panel], caption)
+    return Panel("Error rates", "false positive rate", "false negative rate", tuple(lines), log_y=False)
+
+
+def scores(panel: Panel) -> Figure:
+    """Draw the error rates of scores."""
+    from dpbounds.render.curves import draw
+
+    return draw("", [panel], SCORES_CAPTION)

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpbounds.privacy.accountants.audits import ScoreAudit
+    from dpbounds.render.curves import Panel
     from dpbounds.render.report import Report
 
 _DIGITS = 6
@@ -108,7 +110,6 @@ def answer_scores(
     claim = _claimed(scored["claim"], epsilon, delta, under)
     at = claim.delta if claim is not None else delta
     values, coins = _read(scored["scores"], scored["scores_out"])
-    threshold = scored["threshold"]
     found = audit_scores(
         values,
         coins,
@@ -116,17 +117,17 @@ def answer_scores(
         delta=Fraction(1, 10**5) if at is None else at,
         confidence=confidence,
         relation=under,
-        threshold=None if threshold is None else float(threshold),
+        threshold=scored["threshold"],
         guesses=scored["guesses"],
     )
-    if plot is not None:
-        from dpbounds.cli.answers import plots
+    if plot is not None or report is not None:
+        from dpbounds.cli.answers import plots, reports
 
-        plots.write(plot, plots.scores(values, coins, found, None if claim is None else claim.epsilon))
-    if report is not None:
-        from dpbounds.cli.answers import reports
-
-        reports.write(report, _report(found, claim))
+        panel = plots.scores_panel(values, coins, found, None if claim is None else claim.epsilon)
+        if plot is not None:
+            plots.write(plot, plots.scores(panel))
+        if report is not None:
+            reports.write(report, _report(found, claim, panel))
     if as_json:
         output.print_json(_document(found, claim))
     else:
@@ -296,11 +297,12 @@ def _verdict(found: ScoreAudit, claim: Claim) -> str:
     return f"compatible: the audit shows epsilon >= {_down(found.epsilon)}, the claim is {_up(claim.epsilon)}"
 
 
-def _report(found: ScoreAudit, claim: Claim | None) -> Report:
-    from dpbounds.cli.answers import reports
+def _report(found: ScoreAudit, claim: Claim | None, panel: Panel) -> Report:
+    from dpbounds.cli.answers import plots, reports
     from dpbounds.privacy.mechanisms.core import Assumption
-    from dpbounds.render.report import Report, Section
+    from dpbounds.render.report import Picture, Report, Section
 
+    drawn = find_spec("matplotlib") is not None  # an optional dependency
     refuted = claim is not None and found.refutes(claim.epsilon)
     verdict = f"The audit shows ε of at least {_down(found.epsilon)} at δ = {output.plain(found.delta)}"
     if claim is not None:
@@ -314,7 +316,11 @@ def _report(found: ScoreAudit, claim: Claim | None) -> Report:
         "data and some were not, and each got a score from the released model. How well the scores distinguish the two "
         "kinds bounds ε from below.",
         sections=(
-            Section("What was found?", values=_rows(found, claim)),
+            Section(
+                "What was found?",
+                values=_rows(found, claim),
+                pictures=(Picture(reports.svg(panel), plots.SCORES_CAPTION),) if drawn else (),
+            ),
             Section(
                 "What does it mean?",
                 points=(

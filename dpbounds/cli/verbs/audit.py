@@ -26,6 +26,7 @@ from dpbounds.cli.questions.options import (
     PLAIN_REPORT_OPTION,
     POSITIVE,
     PROBABILITY,
+    PROBABILITY_OR_ZERO,
     number_of_processes,
     number_of_runs,
     relation_option,
@@ -112,7 +113,9 @@ _ROW = "{:<34} {:>6} {:>9} {:>9}  {:<11} {}"
 )
 @click.option("--seed", default=0, type=click.IntRange(min=0), show_default=True, metavar="N")
 @click.option("--epsilon", default="1", callback=POSITIVE, show_default=True, help="ε of the privacy budget.")
-@click.option("--delta", default="1e-5", callback=PROBABILITY, show_default=True, help="δ of the privacy budget.")
+@click.option(
+    "--delta", default="1e-5", callback=PROBABILITY_OR_ZERO, show_default=True, help="δ of the privacy budget."
+)
 @relation_option(Relation.REPLACE_ONE)
 @click.option(
     "--output", "folder", type=FILE, metavar="DIR", help="With all or --mutations: directory to write audits-*.md to."
@@ -178,6 +181,8 @@ def command(
             raise unfit(f"--{option.replace('_', '-')}", "needs --scores")
     if broken == (name is not None):
         raise InvalidValue("ALGORITHM", name or MISSING, "the name of an algorithm, all, --mutations, or --scores")
+    if delta == 0:
+        raise InvalidValue("--delta", 0, "greater than 0 and less than 1", "only audits of scores take 0")
     if folder is not None and not (broken or name == _ALL):
         raise unfit(f"--output {folder}", "needs all or --mutations")
     for option, path in (("--plot", plot), ("--report", report)):

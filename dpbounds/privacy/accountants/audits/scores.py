@@ -13,7 +13,7 @@ from scipy import stats
 
 from dpbounds.displayed import Displayed, Sheet, number
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import ExactLike, brief, exact, to_decimal
+from dpbounds.expressions.exact import ExactLike, brief, exact, to_decimal, to_float
 from dpbounds.limits import RUNS
 from dpbounds.privacy.accountants.audits.many_runs import (
     GaussianPrivacy,
@@ -109,7 +109,7 @@ def audit_scores(
     delta: ExactLike,
     confidence: ExactLike = Fraction(19, 20),
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
-    threshold: float | None = None,
+    threshold: ExactLike | None = None,
     guesses: int | None = None,
 ) -> ScoreAudit:
     """Bound ε of a training procedure from below, from scores of canaries that were in the data or not.
@@ -147,7 +147,7 @@ def audit_scores(
     target, sure = promised_delta_or_zero(delta), open_unit(confidence, "confidence")
     values, coins = _valid_scores(scores, included)
     inside, outside = values[coins], values[~coins]
-    limit = None if threshold is None else float(exact(threshold, "threshold"))
+    limit = None if threshold is None else to_float(exact(threshold, "threshold"), "down")
     if guesses is not None and (design != "one-run" or limit is not None):
         raise InvalidValue("guesses", guesses, "None with many runs, and where a threshold is given")
     if design == "one-run":

@@ -52,7 +52,7 @@ def at_least(first: int, count: int, success: arb) -> arb:
     if first > count or success <= 0:
         return arb(0)
     failure = 1 - success
-    if not (success > 0 and failure > 0):  # so near 0 or 1 that the ball does not say which side
+    if not (success > 0 and failure > 0):  # the ball contains 0 or 1
         return arb(0).union(arb(1))
     if count * success < first:
         return probability_of(first, count, success, failure) * tail_by_first(first, count, success / failure)
