@@ -201,7 +201,7 @@ def test_options_that_do_not_fit(scores, refused, written):
     assert "ALGORITHM does not fit --scores" in refused("dp-pgd", *words, "--one-run")
     assert "--output does not fit --scores" in refused(*words, "--one-run", "--output", "o")
     for option in (("--many-runs",), ("--threshold", "0"), ("--guesses", "3"), ("--claim", "c"), ("--scores-out", "c")):
-        assert f"{option[0]} needs --scores" in refused("dp-pgd", *option)
+        assert f"{option[0]} needs --scores" in refused("dp-pgd", "--runs", "20", *option)
     assert "None with many runs" in refused(*words, "--many-runs", "--guesses", "3")
     for text in ('{"a": 1}', "[]"):
         claim = written("claim.json", text)

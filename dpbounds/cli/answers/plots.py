@@ -228,7 +228,7 @@ def audits(findings: Sequence[AuditedAlgorithm]) -> Figure:
 
 
 _RATES = 200  # false positive rates in a picture of scores
-_LARGEST = 700  # ε from which on e^-ε is no double
+_LARGEST = 700  # the largest ε of a line: e^ε has to be a double
 SCORES_CAPTION = (
     "Error rates of tests that say “in” above a threshold, as measured in a finite sample. No test attains less than "
     "the other lines if ε is the lower bound of the audit, or the claimed ε."
