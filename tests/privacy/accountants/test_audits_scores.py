@@ -94,10 +94,21 @@ def test_records_in_words():
     found = dp.audit_scores(*means_of_records(0.5, 400), **MANY_RUNS, confidence="0.9")
     assert str(found).startswith("epsilon >= ")
     assert "at delta = 1e-05 (add-or-remove-one), with confidence 0.9 (" in str(found)
-    assert "beyond rank" in found.found_by
+    assert " scores in lie above the " in found.found_by or " scores out lie below the " in found.found_by
     assert found.included + found.excluded == 400
     assert "at least" in found._repr_html_()
     assert repr(found).startswith("ScoreAudit(design='many-runs', ")
+
+
+def test_the_test_that_shows_a_bound_is_described():
+    """With 64 scores in and 16 out the middle ones say nothing."""
+    inside, outside = np.r_[np.full(48, 2.0), np.zeros(16)], np.zeros(16)
+    found = dp.audit_scores(np.r_[inside, outside], np.arange(80) < 64, design="many-runs", delta=0)
+    assert found.found_by == "48 of 64 scores in lie above the largest of 16 scores out"
+    inside, outside = np.zeros(16), np.r_[np.full(48, -2.0), np.zeros(16)]
+    mirrored = dp.audit_scores(np.r_[inside, outside], np.arange(80) < 16, design="many-runs", delta=0)
+    assert mirrored.found_by == "48 of 64 scores out lie below the smallest of 16 scores in"
+    assert mirrored.epsilon == found.epsilon > 0
 
 
 def test_more_confidence_and_a_larger_delta_give_less():

@@ -231,17 +231,29 @@ def _by_threshold(
 def _by_ranks(inside: Floats, outside: Floats, delta: Fraction, error: Fraction) -> tuple[Finding, Finding]:
     """Return the bounds of many runs on ε and μ, by tests of several ranks."""
     tests = rank_tests(inside, outside)
+    accusing = tests[: len(doubled_ranks(len(outside)))]
 
     def largest(hypothesis: Hypothesis) -> Finding:
         bound, by = largest_by_ranks(tests, hypothesis, error)
-        return bound, _told(by, by.sample == len(outside) and tests.index(by) < len(tests) / 2)
+        return bound, _told(by, any(by is test for test in accusing))
 
     return largest(Privacy(delta)), largest(GaussianPrivacy())
 
 
 def _told(test: RankTest, accuses: bool) -> str:
-    few, many = ("out", "in") if accuses else ("in", "out")
-    return f"{test.above} of {test.others} scores {many} beyond rank {test.rank} of {test.sample} scores {few}"
+    few, many, beyond, extreme = ("out", "in", "above", "largest") if accuses else ("in", "out", "below", "smallest")
+    place = extreme if test.rank == 1 else f"{_ordinal(test.rank)} {extreme}"
+    return f"{test.above} of {test.others} scores {many} lie {beyond} the {place} of {test.sample} scores {few}"
+
+
+def _ordinal(rank: int) -> str:
+    """Return a number as 2nd or 16th.
+
+    >>> [_ordinal(1 << k) for k in range(6)], _ordinal(8192)
+    (['1st', '2nd', '4th', '8th', '16th', '32nd'], '8192nd')
+    """
+    teens = 10 <= rank % 100 < 20
+    return f"{rank}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(rank % 10, 'th')}"
 
 
 def _valid_scores(scores: ArrayLike, included: ArrayLike) -> tuple[Floats, Coins]:
