@@ -733,6 +733,45 @@ class Audits(Head):
     confidence: float
 
 
+class ShownEpsilon(TypedDict):
+    epsilon: Number
+    found_by: str
+
+
+class ShownGaussian(TypedDict):
+    """Of a run that is Gaussian private with some μ."""
+
+    mu: Number
+    epsilon: Number | None
+    """That follows at the δ; null at δ = 0."""
+    found_by: str
+
+
+class AuditedClaim(TypedDict):
+    epsilon: Number
+    delta: Given
+    relation: str
+    source: str
+    """The option, or the file, that states the claim."""
+
+
+class ScoredAudit(Head):
+    """Of scores of canaries, with ``--scores``."""
+
+    design: Literal["one-run", "many-runs"]
+    relation: str
+    delta: Given
+    confidence: float
+    """Of each bound by itself."""
+    included: int
+    excluded: int
+    lower: ShownEpsilon
+    gaussian: ShownGaussian
+    claim: AuditedClaim | None
+    claim_refuted: bool | None
+    gaussian_claim_refuted: bool | None
+
+
 class Copy(TypedDict):
     name: str
     flaw: str
@@ -870,7 +909,7 @@ SHAPES: dict[str, Any] = {
     "demo": Demo,
     "run": RunOf,
     "verify": Verified,
-    "audit": Audit | Audits | Copies,
+    "audit": Audit | Audits | Copies | ScoredAudit,
     "explain": Explanation,
     "new": Stubs,
 }

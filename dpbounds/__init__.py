@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         trade_off as trade_off,
         true_positive_rate as true_positive_rate,
     )
+    from dpbounds.privacy.accountants.audits import ScoreAudit as ScoreAudit, audit_scores as audit_scores
     from dpbounds.privacy.accountants.certified import (
         Account as Account,
         account as account,

@@ -21,7 +21,10 @@ from dpbounds.errors import InvalidValue, nearest, shortened
 from dpbounds.limits import LINE, SHOWN
 
 VALUE = "value."  # prefix of a quantity that is given as NAME=VALUE
-_WITHOUT = ("json", "scheduler", "label", "positive", "centre", "check", "figures", "bibtex", "latex", "markdown")
+_WITHOUT = (
+    *("json", "scheduler", "label", "positive", "centre", "check", "figures", "bibtex", "latex", "markdown"),
+    *("many-runs", "threshold", "guesses"),  # they belong to a file of scores
+)
 _CHOICES = {  # labels of options without their own, or of files
     "sampling": samplings(),
     "method": METHODS,

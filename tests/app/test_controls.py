@@ -55,7 +55,7 @@ def test_every_option_has_a_control_but_those_about_files(verb):
     for param in command(verb).params:
         if isinstance(param, click.Option) and not set(param.opts) & shown:
             known = {"--json", "--label", "--positive", "--centre", "--check", "--figures", "--scheduler"}
-            known |= {"--bibtex", "--latex", "--markdown"}
+            known |= {"--bibtex", "--latex", "--markdown", "--many-runs", "--threshold", "--guesses"}
             assert isinstance(param.type, click.Path) or set(param.opts) <= known, param.opts
 
 

@@ -187,7 +187,7 @@ BAD_INPUT = [  # one for each place that refuses
     (["regimes", "sosp", "--assuming", "round"], ["assuming must be one of", "not round"]),
     (["regimes", "sosp", "--with", "zzz=2"], ["zzz"]),
     (["audit", "dp-pgd", "--output", "somewhere"], ["--output somewhere needs all or --mutations"]),
-    (["audit"], ["or --mutations"]),
+    (["audit"], ["--mutations, or --scores"]),
     (["audit", "nobody"], ["one of "]),
     (["audit", "all", "--one-run"], ["--one-run needs one ALGORITHM"]),
     (["audit", "dp-spider", "--one-run"], ["one for a generalised linear model"]),

@@ -25,6 +25,7 @@ _LEFT_OUT = (
     "ErrorRateCalibration",
     "Probable",
     "Remaining",
+    "ScoreAudit",
 )  # nobody makes these
 _KEYWORDS = {  # of functions that take any
     "plan": {"n": 10**6, "d": 100, "epsilon": 1, "delta": "1e-6", "lipschitz": 1, "smoothness": 1, "initial_gap": 1},

@@ -116,7 +116,12 @@ BASES: dict[str, tuple[str, ...]] = {
         "--metric gradient-norm --data d.csv --ranges r.csv --label y --positive 1 --epsilon 1 --delta 1e-3",
     ),
     "verify": ("tholeti-kalyani-2020/equation-6",),
-    "audit": ("dp-pgd --runs 20",),
+    "audit": (
+        "dp-pgd --runs 20",
+        "--scores scores.csv --one-run --delta 1e-6 --epsilon 1",
+        "--scores scores.csv --many-runs --threshold 0.5 --claim c.json",
+        "--scores scores.csv --many-runs --claim l.json",
+    ),
     "explain": ("dp-pgd --repetitions 4",),
     "new": ("theorem my-paper-2026/theorem-2", "algorithm spider/my-spider", "noise student-t", "scheme every-third"),
 }

@@ -44,7 +44,7 @@ PATHS = (
     ),
     *_words("escapes.json l.json sampled.json c.json d.csv r.csv my.py syntax.py exit.py deep.py nosuch nosuch/x /"),
     *("/dev/null", "/dev/full", "/proc/self/mem", "/proc/1/x", "x" * 300, "x/" * 3000, "a\nb", "é.csv", "\udcff"),
-    *_words(". .. - ~ d.csv/x fifo a\x00b out.csv out.parquet out.png out.svg out.xyz out.json :memory:"),
+    *_words(". .. - ~ d.csv/x scores.csv fifo a\x00b out.csv out.parquet out.png out.svg out.xyz out.json :memory:"),
     *("file:x?mode=memory", "o", "p/q"),
 )
 WRITTEN = ("out.csv", "out.parquet", "out.png", "out.svg", "out.json", "o", "p/q", "d.csv", "c.json", "adir")
@@ -90,6 +90,7 @@ def world(root: Path, certificate: str) -> None:
     texts = {
         "d.csv": "a,b,y\n" + rows,
         "r.csv": "feature,lower,upper\na,0,1\nb,0,1\n",
+        "scores.csv": "score,in\n" + "".join(f"{draw.random() + i % 2:.3f},{i % 2}\n" for i in range(60)),
         "l.json": ledger % (entry % '"5"'),
         "sampled.json": ledger % sampled,
         "c.json": certificate,
@@ -270,6 +271,11 @@ def right_values() -> dict[str, list[Any]]:
             for of in ("GaussianFilter", "ZCDPFilter", "RenyiFilter", "Odometer")
         },
         "confidence": ["0.99"],
+        "scores": [[0.5, 2, -1, 3, 0, 7], np.arange(6)],
+        "included": [[0, 1, 0, 1, 0, 1], np.arange(6) > 2],
+        "design": ["many-runs", "one-run"],
+        "threshold": [0.5],
+        "guesses": [None],
         **{f"probable_{of}.mechanism": [dp.RandomlyAllocated(gaussian, 4, 2)] for of in ("epsilon", "delta")},
         "accountant": ["rdp"],
         **{f"{of}.orders": [(fraction(2), fraction(4))] for of in ("Odometer", "RenyiFilter")},

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
-import numpy as np
 from scipy import optimize, stats
 
 from dpbounds.algorithms.verification.judging.checks import valid_share
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import positive_integer
+from dpbounds.expressions.exact import positive_integer, to_float
+from dpbounds.privacy.accountants.audits.one_run import Guesses
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +71,12 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
 
 
 def in_one_run(canaries: int, guesses: int, correct: int, delta: float = 0.0, confidence: float = 0.95) -> Audit:
-    """Audit with many canaries in a single run.
+    """Audit with many canaries in a single run (``privacy/accountants/audits.md``, section 2).
 
     Each of ``canaries`` records is included or left out by its own fair coin. From the output the attack guesses the
-    coins of ``guesses`` of them (and abstains on the others). If the mechanism is (ε, δ)-DP under add-or-remove-one,
-    then the number of correct guesses is stochastically at most Binomial(guesses, e^ε/(1 + e^ε)) plus a term in δ:
+    coins of ``guesses`` of them (and abstains on the others).
 
-        P(correct >= v) <= f(v) + 2 canaries δ max_i [f(v - i) - f(v)]/i,   f(v) = P(Binomial >= v),
-
-    so an ε for which this is below 1 - confidence is refuted.
-
-    Source: Steinke, Nasr & Jagielski 2023, Theorem 5.2 and its corollary.
+    Source: Steinke, Nasr & Jagielski 2023; with a smaller term in δ.
     """
     if not 0 <= correct <= guesses <= canaries or canaries < 1:
         raise InvalidValue(
@@ -88,30 +84,8 @@ def in_one_run(canaries: int, guesses: int, correct: int, delta: float = 0.0, co
         )
     valid_delta(delta)
     valid_share("confidence", confidence)
-    method = "one run with many canaries"
-
-    def refuted(epsilon: float) -> bool:
-        return _refuted(epsilon, canaries, guesses, correct, delta, 1 - confidence)
-
-    if guesses == 0 or not refuted(0.0):
-        return Audit(0.0, delta, confidence, method)
-    low, high = 0.0, 1.0
-    while refuted(high):
-        low, high = high, 2 * high
-    while high - low > 1e-9 * max(1.0, high):
-        middle = (low + high) / 2
-        low, high = (middle, high) if refuted(middle) else (low, middle)
-    return Audit(low, delta, confidence, method)
-
-
-def _refuted(epsilon: float, canaries: int, guesses: int, correct: int, delta: float, error: float) -> bool:
-    share = 1 / (1 + math.exp(-epsilon))
-    tail = float(stats.binom.sf(correct - 1, guesses, share))
-    if delta == 0 or correct == 0:
-        return tail < error
-    below = np.arange(1, correct + 1)
-    gains = np.cumsum(stats.binom.pmf(correct - below, guesses, share)) / below
-    return tail + 2 * canaries * delta * float(gains.max()) < error
+    found = Guesses(canaries, guesses, correct).least_epsilon(Fraction(delta), 1 - Fraction(confidence))
+    return Audit(to_float(found, "down"), delta, confidence, "one run with many canaries")
 
 
 def enough_runs(runs: int) -> int:

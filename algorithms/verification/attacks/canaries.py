@@ -23,6 +23,7 @@ from dpbounds.algorithms.verification.studies.running import Algorithm
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import to_float
 from dpbounds.privacy.accountants import certified as accountants
+from dpbounds.privacy.accountants.audits.scores import guessed
 
 Coins = NDArray[np.bool_]
 _MOST_CANARIES = 1000  # each has a coordinate of its own: memory goes like the square
@@ -48,10 +49,7 @@ def by_guesses(
         raise InvalidValue("scores.shape", values.shape, f"finite numbers of shape {coins.shape}, one per canary")
     if not 0 <= guesses <= len(values):
         raise InvalidValue("guesses", guesses, f"a whole number from 0 to {len(values)}")
-    order = np.argsort(values, kind="stable")
-    lowest, highest = order[: guesses // 2], order[len(order) - (guesses - guesses // 2) :]
-    correct = int((~coins[lowest]).sum() + coins[highest].sum())
-    return in_one_run(len(values), guesses, correct, delta, confidence)
+    return in_one_run(len(values), guesses, guessed(values, coins, guesses).correct, delta, confidence)
 
 
 def with_canaries(problem: Problem, coins: Coins) -> Problem:

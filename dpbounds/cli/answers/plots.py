@@ -18,15 +18,19 @@ from dpbounds.cli.questions.options import FILE, PICTURES, unfit, writable, writ
 from dpbounds.errors import InvalidValue
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
     from dpbounds.algorithms.verification.attacks.experiments import AuditedAlgorithm
     from dpbounds.algorithms.verification.suite import Outcome
     from dpbounds.cli.answers.curves import ProvenCurve
+    from dpbounds.privacy.accountants.audits import ScoreAudit
     from dpbounds.privacy.budgets.calibration import Calibration
     from dpbounds.privacy.mechanisms import Mechanism
     from dpbounds.rates.plan import Plan
     from dpbounds.rates.tightness.rows import Row
+    from dpbounds.render.curves import Panel
 
 _FACTORS = tuple(Fraction(part, 12) for part in (6, 8, 10, 12, 15, 18, 24))  # factors of the calibrated value
 _SIZES = tuple(Fraction(part, 10) for part in (1, 3, 10, 30, 100))  # factors of the number of records
@@ -221,3 +225,45 @@ def audits(findings: Sequence[AuditedAlgorithm]) -> Figure:
         "the certified ε (bar; at four times the claim where none is finite)."
     )
     return intervals("Audits", drawn, "ε", caption)
+
+
+_RATES = 200  # false positive rates in a picture of scores
+_LARGEST = 700  # the largest ε of a line: e^ε has to be a double
+SCORES_CAPTION = (
+    "Error rates of tests that say “in” above a threshold, as measured in a finite sample. No test attains less than "
+    "the other lines if ε is the lower bound of the audit, or the claimed ε."
+)
+
+
+def scores_panel(
+    values: NDArray[np.float64], coins: NDArray[np.bool_], found: ScoreAudit, claimed: Fraction | float | None
+) -> Panel:
+    """Return the error rates of thresholds on scores, with those that the bound and a claim allow."""
+    import numpy as np
+
+    from dpbounds.render.curves import Line, Panel
+
+    inside, outside = np.sort(values[coins]), np.sort(values[~coins])
+    thresholds = np.unique(np.quantile(values, np.linspace(0, 1, _RATES), method="inverted_cdf"))
+    false_positives = 1 - np.searchsorted(outside, thresholds, side="right") / len(outside)
+    false_negatives = np.searchsorted(inside, thresholds, side="right") / len(inside)
+    rates = np.linspace(0, 1, _RATES)
+    lines = [Line("measured", tuple(map(float, false_positives)), tuple(map(float, false_negatives)))]
+    allowed = [(f"least at epsilon {plain(Fraction(f'{float(found.epsilon):.4g}'))}", found.epsilon)]
+    if claimed is not None and claimed < _LARGEST:
+        allowed.append((f"least by the claim, epsilon {float(claimed):.4g}", Fraction(claimed)))
+    for label, epsilon in allowed:
+        least = np.maximum(
+            1 - float(found.delta) - np.exp(float(epsilon)) * rates,
+            np.exp(-float(epsilon)) * (1 - float(found.delta) - rates),
+        )
+        lines.append(Line(label, tuple(map(float, rates)), tuple(map(float, np.maximum(least, 0)))))
+    lines.append(Line("guessing", (0.0, 1.0), (1.0, 0.0), level=True))
+    return Panel("Error rates", "false positive rate", "false negative rate", tuple(lines), log_y=False)
+
+
+def scores(panel: Panel) -> Figure:
+    """Draw the error rates of scores."""
+    from dpbounds.render.curves import draw
+
+    return draw("", [panel], SCORES_CAPTION)

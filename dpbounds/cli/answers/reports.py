@@ -123,13 +123,13 @@ def account_report(
             Section("What was found?", values={**numbers, "which datasets are neighbours": str(found.relation)}),
             _meaning(found.relation, epsilon, delta),
             _protected(found.relation, found.mechanism),
-            _attacker(curve, _svg(trade_off_panel(curve))),
+            _attacker(curve, svg(trade_off_panel(curve))),
             Section(
                 "What if δ were smaller, or larger?",
                 paragraphs=("ε and δ are two ends of one curve; a guarantee holds at all of its points at once.",),
                 pictures=(
                     Picture(
-                        _svg(curve_panel(curve)),
+                        svg(curve_panel(curve)),
                         "δ against ε, at several ε that lines join: the upper δ is proven to hold there, and an attack "
                         "refutes every δ below the lower one. Where the lines are one, the analysis is exact.",
                     ),
@@ -151,7 +151,8 @@ def account_report(
     )
 
 
-def _svg(panel: Panel) -> str:
+def svg(panel: Panel) -> str:
+    """Return a picture as text."""
     from dpbounds.render.curves import draw
     from dpbounds.render.style import drawn
 

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from dpbounds import __version__
 from dpbounds.cli import DOES_NOT_HOLD, DONE
 from dpbounds.cli.answers.plots import PLOT_OPTION
+from dpbounds.cli.answers.scored_audits import NAMES, SCORES_OPTIONS, answer_scores
 from dpbounds.cli.printing import output
 from dpbounds.cli.printing.progress import progress_bar
 from dpbounds.cli.questions.completion import ALGORITHMS
@@ -24,6 +26,7 @@ from dpbounds.cli.questions.options import (
     PLAIN_REPORT_OPTION,
     POSITIVE,
     PROBABILITY,
+    PROBABILITY_OR_ZERO,
     number_of_processes,
     number_of_runs,
     relation_option,
@@ -71,6 +74,7 @@ _ROW = "{:<34} {:>6} {:>9} {:>9}  {:<11} {}"
     "--mutations", "broken", is_flag=True, help="Audit deliberately broken copies, and report which are caught."
 )
 @click.option("--one-run", is_flag=True, help="One run on many canaries, instead of many runs on two datasets.")
+@SCORES_OPTIONS
 @click.option(
     "--runs",
     default="50000",
@@ -109,7 +113,9 @@ _ROW = "{:<34} {:>6} {:>9} {:>9}  {:<11} {}"
 )
 @click.option("--seed", default=0, type=click.IntRange(min=0), show_default=True, metavar="N")
 @click.option("--epsilon", default="1", callback=POSITIVE, show_default=True, help="ε of the privacy budget.")
-@click.option("--delta", default="1e-5", callback=PROBABILITY, show_default=True, help="δ of the privacy budget.")
+@click.option(
+    "--delta", default="1e-5", callback=PROBABILITY_OR_ZERO, show_default=True, help="δ of the privacy budget."
+)
 @relation_option(Relation.REPLACE_ONE)
 @click.option(
     "--output", "folder", type=FILE, metavar="DIR", help="With all or --mutations: directory to write audits-*.md to."
@@ -134,6 +140,7 @@ def command(
     plot: Path | None,
     report: Path | None,
     as_json: bool,
+    **scored: Any,
 ) -> int:
     """Run an algorithm on neighbouring datasets, distinguish the runs, and bound epsilon from below.
 
@@ -148,10 +155,34 @@ def command(
     record is included at random, and an attack guesses from a single run which ones were: it is quick, works for
     descents on all records, and is informative at a large epsilon.
 
+    With --scores, a model of your own is audited, by scores of canaries that were in its data or not. Give --one-run
+    or --many-runs with it. Then --epsilon, if it is given, is a claim that the bound is compared with, --relation is
+    add-or-remove-one by default, and the exit status is 1 if the claim is refuted.
+
     Example: dpbounds audit dp-pgd --runs 2000
+
+    Example: dpbounds audit --scores scores.csv --one-run --delta 1e-5 --epsilon 3
     """
+    if scored["scores"] is not None:
+        typed = _typed_beside_scores()
+        return answer_scores(
+            scored,
+            one_run=one_run,
+            epsilon=epsilon if "epsilon" in typed else None,
+            delta=delta if "delta" in typed else None,
+            relation=relation if "relation" in typed else None,
+            confidence=confidence,
+            plot=plot,
+            report=report,
+            as_json=as_json,
+        )
+    for option in NAMES:
+        if scored[option] is not None and scored[option] is not False:  # a threshold of 0 is one
+            raise unfit(f"--{option.replace('_', '-')}", "needs --scores")
     if broken == (name is not None):
-        raise InvalidValue("ALGORITHM", name or MISSING, "the name of an algorithm, all, or --mutations")
+        raise InvalidValue("ALGORITHM", name or MISSING, "the name of an algorithm, all, --mutations, or --scores")
+    if delta == 0:
+        raise InvalidValue("--delta", 0, "greater than 0 and less than 1", "only audits of scores take 0")
     if folder is not None and not (broken or name == _ALL):
         raise unfit(f"--output {folder}", "needs all or --mutations")
     for option, path in (("--plot", plot), ("--report", report)):
@@ -190,6 +221,21 @@ def command(
     else:
         _print(finding)
     return DONE if finding.sound else DOES_NOT_HOLD
+
+
+def _typed_beside_scores() -> set[str]:
+    """Return the names of the options that were typed; refuse those about runs that dpbounds makes itself."""
+    context = click.get_current_context()
+    typed = {name for name in context.params if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
+    for name, option in (
+        ("name", "ALGORITHM"),
+        ("broken", "--mutations"),
+        ("folder", "--output"),
+        *((name, f"--{name}") for name in ("runs", "seconds", "enough", "jobs", "seed")),
+    ):
+        if name in typed:
+            raise unfit(option, "does not fit --scores, which are of your own runs")
+    return typed
 
 
 def _document(finding: AuditedAlgorithm, seed: int) -> dict[str, object]:

@@ -280,7 +280,7 @@ def test_one_run_keeps_the_confidence():
     for _ in range(audits):
         coins = draw.random(100) < 0.5
         said = coins ^ (draw.random(100) < 1 / (1 + math.e))
-        # half of the guesses go to either end; ties are broken by position, which knows nothing
+        # half of the guesses go to either end; ties are broken by an order that knows nothing
         wrong += by_guesses(said, coins, 40, 0.0, confidence).epsilon > 1
     assert 0 < wrong <= allowed(audits, confidence)
 
