@@ -1,17 +1,13 @@
 (* A certificate: Coq composes ten steps in integers, and concludes for every event. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From kernel Require Import statements profiles composition sampling lattice.
+From kernel Require Import statements profiles composition sampling lattice packing.
 From Coq Require Import NArith.
 From mathcomp Require Import ring.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-(* Measures as lists of binary natural numbers, and their convolution. *)
-Fixpoint add (s t : seq N) : seq N :=
-  match s, t with [::], _ => t | _, [::] => s | a :: s', b :: t' => (a + b)%num :: add s' t' end.
-Fixpoint convolve (s t : seq N) : seq N :=
-  if s is a :: s' then add (map (N.mul a) t) (0%num :: convolve s' t) else [::].
+(* Measures as lists of binary natural numbers, and what is computed of them. *)
 Definition convolved (s : seq N) n := iter n (convolve s) [:: 1%num].
 Definition power (x : N) k := iter k (N.mul x) 1%num.
 Fixpoint total (s : seq N) (f : nat -> N) : N :=
