@@ -152,18 +152,18 @@ Qed.
 
 (* The threshold, times the ratio at the first level; and the sum over the levels. *)
 Variables (a z : checker.binary).
-Lemma first_ratio_le kinds : fraction (checker.first_ratio b a z kinds) <=
+Lemma ratio_at_le kinds m : fraction (checker.ratio_at a z kinds m) <=
   fraction a * (\prod_(k <- kinds) fraction (checker.ratio k) ^+ nat_of_pos (checker.count k)) *
-  fraction z ^+ nat_of_bin (checker.composed b kinds).1.
+  fraction z ^+ nat_of_bin m.
 Proof.
 set bits := checker.precision z.
 have power_at x n : fraction (checker.power (checker.times_down bits) x n) <= fraction x ^+ nat_of_pos n.
   by apply: power_le => [y|y y']; [exact: fraction_ge0 | exact: times_down_le].
-rewrite /checker.first_ratio -/bits; set at_zero := List.fold_right _ _ _.
+rewrite /checker.ratio_at -/bits; set at_zero := List.fold_right _ _ _.
 have le : fraction at_zero <= fraction a * \prod_(k <- kinds) fraction (checker.ratio k) ^+ nat_of_pos (checker.count k).
   rewrite /at_zero; elim: kinds {at_zero} => [|k kinds IH]; first by rewrite big_nil mulr1.
   rewrite big_cons mulrCA (le_trans (times_down_le _ _ _)) // ler_pmul ?fraction_ge0 //; exact: power_at.
-case: (checker.composed b kinds).1 => [|m]; first by rewrite expr0 mulr1.
+case: m => [|m]; first by rewrite expr0 mulr1.
 by rewrite (le_trans (times_down_le _ _ _)) // ler_pmul ?fraction_ge0 //; exact: power_at.
 Qed.
 
@@ -191,7 +191,7 @@ Lemma bound_ge kinds (Y : R) (w : nat -> R) (p : {poly R}) :
   (forall i, (law_of (checker.composed b kinds))`_i <= p`_i) -> p.[1] <= val (checker.total_mass b kinds) / two b ->
   (forall i, w i <= 1) ->
   (forall i, w (nat_of_bin (checker.composed b kinds).1 + i)%N = pos (1 - Y * fraction z ^+ i)) ->
-  fraction (checker.first_ratio b a z kinds) <= Y ->
+  fraction (checker.ratio_at a z kinds (checker.composed b kinds).1) <= Y ->
   average p w + val (checker.infinite_mass kinds) / two b <= val (checker.bound b a z kinds) / (two b * two z.2).
 Proof.
 rewrite /checker.bound; set x := checker.composed b kinds => le mass w1 wY first.
@@ -247,13 +247,13 @@ Qed.
 
 Theorem kernel_certificate (R : realFieldType) : Kernel_certificate R.
 Proof.
-move=> b a z delta kinds ok T P Q n kind_of same kind mass m A B lP lQ lA lB dom up ratio rest e E ae.
+move=> b a z delta kinds ok T P Q n kind_of same kind m A B lP lQ lA lB dom up ratio rest e E ae.
 have e0 : 0 <= e by apply: le_trans (fraction_ge0 R a) ae.
 have run_dom : dominates (run P n) (run Q n) (run (fixed A) n) (run (fixed B) n).
   by apply: adaptive_composition.
 apply: (dominated_is_private run_dom e0).
 pose p t : {poly R} := law R b (kind t).
-have p_at t i : (p t)`_i = mass t i.
+have p_at t i : (p t)`_i = fraction R (checker.mass (kind t) i, b).
   by rewrite coefZ coef_list -nth_list mulrC.
 have p0 t i : 0 <= (p t)`_i by rewrite p_at fraction_ge0.
 have p_up t (i : 'I_(m t)) : A t (Some i) <= (p t)`_i by rewrite p_at.
@@ -272,8 +272,8 @@ have w1 j : w j <= 1 by apply: pos_le; rewrite // ler_subl_addr ler_addl !mulr_g
 set level := nat_of_bin (checker.composed b kinds).1.
 have wY i : w (level + i)%N = pos (1 - e * G * fraction R z ^+ level * fraction R z ^+ i).
   by rewrite /w exprD !mulrA.
-have first : fraction R (checker.first_ratio b a z kinds) <= e * G * fraction R z ^+ level.
-  apply: le_trans (first_ratio_le R b a z kinds) _.
+have first : fraction R (checker.ratio_at a z kinds (checker.composed b kinds).1) <= e * G * fraction R z ^+ level.
+  apply: le_trans (ratio_at_le R a z kinds _) _.
   by rewrite ler_wpmul2r ?exprn_ge0 // ler_wpmul2r.
 have := bound_ge (composed_below R b kinds) (total_mass_ge R b kinds) w1 wY first.
 rewrite infinite_masses => /le_trans; apply.

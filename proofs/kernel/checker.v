@@ -80,11 +80,11 @@ Definition total_mass : N :=
   fold_right (fun k x => times_up b (power (times_up b) (sum (masses k)) (count k)) x) (N.shiftl 1 b) kinds.
 Definition infinite_mass : N := fold_right (fun k x => Npos (count k) * infinite k + x) 0 kinds.
 
-(* The ratio of the first level of `composed`, times a. *)
-Definition precision : N := N.shiftl (snd z) 1.
-Definition first_ratio : binary :=
+(* At least a times the ratio Q/P of level m of all steps together. *)
+Definition precision : N := 2 * snd z.
+Definition ratio_at (m : N) : binary :=
   let at_zero := fold_right (fun k x => times_down precision (power (times_down precision) (ratio k) (count k)) x) a kinds in
-  match fst composed with N0 => at_zero | Npos m => times_down precision at_zero (power (times_down precision) z m) end.
+  match m with N0 => at_zero | Npos n => times_down precision at_zero (power (times_down precision) z n) end.
 
 (* The sum of c (1 - y) over the masses c; y is multiplied by z from one to the next, and rounded down. *)
 Fixpoint weighted (s : list N) (y : N) : N :=
@@ -93,10 +93,10 @@ Fixpoint weighted (s : list N) (y : N) : N :=
   | c :: t => c * (N.shiftl 1 (snd z) - y) + weighted t (N.shiftr (y * fst z) (snd z))
   end.
 
-(* A bound on delta, as a multiple of 2^-(b + snd z). *)
+(* A bound on delta, as a multiple of 2^-(b + snd z). Mass that was rounded away counts in full. *)
 Definition bound : N :=
-  let y := first_ratio in
-  weighted (snd composed) (N.shiftr (N.shiftl (fst y) (snd z)) (snd y)) +
-  N.shiftl (infinite_mass + (total_mass - sum (snd composed))) (snd z).
+  let x := composed in let y := ratio_at (fst x) in
+  weighted (snd x) (N.shiftr (N.shiftl (fst y) (snd z)) (snd y)) +
+  N.shiftl (infinite_mass + (total_mass - sum (snd x))) (snd z).
 Definition accepted (d : binary) : bool := N.shiftl bound (snd d) <=? N.shiftl (fst d) (b + snd z).
 End Certificate.

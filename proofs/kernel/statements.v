@@ -559,25 +559,23 @@ Definition fraction (x : checker.binary) : R := (nat_of_bin x.1)%:R / 2%:R ^+ na
 
 (* routes/lattice/proof.md, section 10. The certificate is accepted. Step t is of kind number `kind_of t`, and the kinds
    of the first n steps are those of the certificate, each as often as it says, in any order. Each step is dominated,
-   after every history, by a pair (A t, B t) on the levels of its kind and None. At level i, its P-mass is at most the
-   mass of the certificate, and Q/P at least the ratio times z^i; at None, its P-mass is at most the mass at infinite
-   loss. Then P(E) <= e Q(E) + delta for every event E, and every e that is at least the threshold. *)
+   after every history, by a pair (A t, B t) on the levels 0, ..., m t - 1 and None. At level i, its P-mass is at most
+   the mass of the certificate (0 if none is listed), and Q/P is at least the ratio times z^i; at None, its P-mass is at
+   most the mass at infinite loss. Then P(E) <= c Q(E) + delta for every event E, and every c >= a. *)
 Definition Kernel_certificate : Prop :=
   forall b (a z delta : checker.binary) (kinds : seq checker.kind), checker.accepted b a z kinds delta ->
   forall (T : nat -> finType) (P Q : steps T) (n : nat) (kind_of : nat -> nat),
   perm_eq [seq kind_of t | t <- iota 0 n]
     (flatten [seq nseq (nat_of_pos (checker.count (nth checker.no_kind kinds k))) k | k <- iota 0 (size kinds)]) ->
   let kind t := nth checker.no_kind kinds (kind_of t) in
-  let mass t i : R := fraction (checker.mass (kind t) i, b) in
-  let m t := size (checker.masses (kind t)) in
-  forall A B : forall t, levels m t -> R,
+  forall (m : nat -> nat) (A B : forall t, levels m t -> R),
   distributions P -> distributions Q -> (forall t, distribution (A t)) -> (forall t, distribution (B t)) ->
   (forall t h, dominates (P t h) (Q t h) (A t) (B t)) ->
-  (forall t (i : 'I_(m t)), A t (Some i) <= mass t i) ->
+  (forall t (i : 'I_(m t)), A t (Some i) <= fraction (checker.mass (kind t) i, b)) ->
   (forall t (i : 'I_(m t)), A t (Some i) * (fraction (checker.ratio (kind t)) * fraction z ^+ i) <= B t (Some i)) ->
   (forall t, A t None <= fraction (checker.infinite (kind t), b)) ->
-  forall (e : R) (E : pred (history T n)), fraction a <= e ->
-  \sum_(x | E x) run P n x <= e * (\sum_(x | E x) run Q n x) + fraction delta.
+  forall (c : R) (E : pred (history T n)), fraction a <= c ->
+  \sum_(x | E x) run P n x <= c * (\sum_(x | E x) run Q n x) + fraction delta.
 
 End Kernel.
 Arguments run {R T} P n h.
