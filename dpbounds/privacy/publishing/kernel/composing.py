@@ -1,6 +1,6 @@
-"""The bound on δ that integer masses prove: the same integers as the checker in ``proofs/kernel/checker.v`` computes.
+"""The δ that integer masses prove, by the same integers as in ``proofs/kernel/checker.v``.
 
-Used to choose a claim that the checker accepts. Nothing is taken from here: the checker computes everything anew.
+It serves to find a claim that the checker accepts. The checker computes everything anew.
 """
 
 from __future__ import annotations
@@ -35,52 +35,66 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
-    """A claim about one class of neighbours: δ, and what it is computed of.
+class Composition:
+    """Steps on one lattice, composed.
 
     Attributes:
-        bits: Masses are multiples of 2^-bits.
-        threshold: A lower bound of e^ε.
-        factor: A lower bound of e^-h, for the width h of the lattice.
-        delta: The claim.
+        bits: All masses are multiples of 2^-bits.
+        factor: A lower bound of e^-h, where h is the width of the lattice.
         kinds: The steps.
+        first: The first level with mass.
+        masses: The masses from there on, rounded down.
+        missing: The mass that was rounded away.
+        infinite: The mass at infinite loss.
     """
 
     bits: int
-    threshold: Binary
     factor: Binary
-    delta: Binary
     kinds: tuple[Kind, ...]
+    first: int
+    masses: tuple[int, ...]
+    missing: int
+    infinite: int
+
+    @property
+    def unit(self) -> int:
+        """The e for which ``bound`` counts multiples of 2^-e."""
+        return self.bits + self.factor[1]
+
+    def bound(self, threshold: Binary) -> int:
+        """Return the proven δ, in multiples of 2^-unit, where ``threshold`` is at most e^ε."""
+        exponent = self.factor[1]
+
+        def times(x: Binary, y: Binary) -> Binary:
+            return _times_down(2 * exponent, x, y)
+
+        ratio = reduce(lambda x, kind: times(_power(times, kind.ratio, kind.count), x), self.kinds[::-1], threshold)
+        ratio = times(ratio, _power(times, self.factor, self.first)) if self.first else ratio
+        y, found = (ratio[0] << exponent) >> ratio[1], (self.infinite + self.missing) << exponent
+        for mass in self.masses:
+            found += mass * max(0, (1 << exponent) - y)
+            y = (y * self.factor[0]) >> exponent
+        return found
 
 
-def bound(bits: int, threshold: Binary, factor: Binary, kinds: Sequence[Kind]) -> tuple[int, int]:
-    """Return the proven δ as a multiple of 2^-(bits + factor[1]), and what of it is not the weighted sum."""
-    exponent = factor[1]
-    first, masses = 0, fmpz_poly([1 << bits])
-    for kind in reversed(kinds):
-        first, masses = _convolution(
-            bits, _power(lambda x, y: _convolution(bits, x, y), (0, fmpz_poly(list(kind.masses))), kind.count), (first, masses)
-        )
+def composed(bits: int, factor: Binary, kinds: Sequence[Kind]) -> Composition:
+    """Compose steps."""
 
-    def times(x: Binary, y: Binary) -> Binary:
-        return _times_down(2 * exponent, x, y)
-
-    ratio = reduce(lambda x, kind: times(_power(times, kind.ratio, kind.count), x), reversed(kinds), threshold)
-    ratio = times(ratio, _power(times, factor, first)) if first else ratio
-    y, weighted, kept = (ratio[0] << exponent) >> ratio[1], 0, 0
-    for mass in masses.coeffs():
-        weighted += int(mass) * max(0, (1 << exponent) - y)
-        kept += int(mass)
-        y = (y * factor[0]) >> exponent
+    def convolution(x: _Measure, y: _Measure) -> _Measure:
+        masses = [int(c) >> bits for c in (x[1] * y[1]).coeffs()]
+        zeros = next((i for i, mass in enumerate(masses) if mass), len(masses))
+        return x[0] + y[0] + zeros, fmpz_poly(masses[zeros:])
 
     def times_up(x: int, y: int) -> int:
         return -(-x * y >> bits)
 
-    total = reduce(
-        lambda x, kind: times_up(_power(times_up, sum(kind.masses), kind.count), x), reversed(kinds), 1 << bits
-    )
-    rest = (sum(kind.count * kind.infinite for kind in kinds) + max(0, total - kept)) << exponent
-    return weighted + rest, rest
+    measure, total = (0, fmpz_poly([1 << bits])), 1 << bits
+    for kind in reversed(kinds):
+        measure = convolution(_power(convolution, (0, fmpz_poly(list(kind.masses))), kind.count), measure)
+        total = times_up(_power(times_up, sum(kind.masses), kind.count), total)
+    masses = tuple(int(mass) for mass in measure[1].coeffs())
+    infinite = sum(kind.count * kind.infinite for kind in kinds)
+    return Composition(bits, factor, tuple(kinds), measure[0], masses, max(0, total - sum(masses)), infinite)
 
 
 def _power(times: Callable[[_T, _T], _T], x: _T, count: int) -> _T:
@@ -89,12 +103,6 @@ def _power(times: Callable[[_T, _T], _T], x: _T, count: int) -> _T:
     half = _power(times, x, count // 2)
     square = times(half, half)
     return times(x, square) if count % 2 else square
-
-
-def _convolution(bits: int, x: _Measure, y: _Measure) -> _Measure:
-    masses = [int(c) >> bits for c in (x[1] * y[1]).coeffs()]
-    zeros = next((i for i, mass in enumerate(masses) if mass), len(masses))
-    return x[0] + y[0] + zeros, fmpz_poly(masses[zeros:])
 
 
 def _times_down(bits: int, x: Binary, y: Binary) -> Binary:
