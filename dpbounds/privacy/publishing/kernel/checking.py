@@ -37,15 +37,28 @@ class KernelReport:
 
     Attributes:
         holds: Every claim was accepted, and its masses dominate.
-        claim: ε, δ, the relation and the releases in words.
+        claims: One entry: ε, δ, the relation, the releases in words, their digest.
         lines: The findings, and what each of them rests on.
         assumptions: What has to be true of a run for the claim to be about it.
     """
 
     holds: bool
-    claim: Mapping[str, object]
+    claims: tuple[Mapping[str, Any], ...]
     lines: tuple[str, ...]
     assumptions: tuple[str, ...]
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """Claim and assumptions in words, line by line."""
+        (claim,) = self.claims
+        epsilon, delta = _decimal(claim["epsilon"]), _decimal(claim["delta"])
+        return (
+            f"claim: epsilon = {epsilon} at delta = {delta} ({claim['relation']})",
+            *(f"  mechanism: {release}" for release in claim["releases"]),
+            f"  digest of the releases: {claim['digest']}",
+            "assumptions, which a certificate cannot prove and you have to confirm:",
+            *(f"  {number}. {text}" for number, text in enumerate(self.assumptions, 1)),
+        )
 
     @property
     def verdict(self) -> str:
@@ -53,18 +66,8 @@ class KernelReport:
         return "the kernel certificate holds" if self.holds else "the kernel certificate does NOT hold"
 
     def __str__(self) -> str:
-        claim = self.claim
-        about = [
-            f"claim: epsilon = {typed(Fraction(str(claim['epsilon'])), 'up')} at delta = "
-            f"{typed(Fraction(str(claim['delta'])), 'up')} ({claim['relation']})",
-            *(f"  mechanism: {release}" for release in claim["releases"]),  # type: ignore[attr-defined]
-            f"  digest of the releases: {claim['digest']}",
-            "assumptions, which a certificate cannot prove and you have to confirm:",
-            *(f"  {number}. {text}" for number, text in enumerate(self.assumptions, 1)),
-            "how it was checked:",
-            *(f"  {line}" for line in self.lines),
-        ]
-        return "\n".join((self.verdict, *about))
+        how = (f"  {line}" for line in self.lines)
+        return "\n".join((self.verdict, *self.about, "how it was checked:", *how))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +111,13 @@ def check_kernel_certificate(path: str | Path) -> KernelReport:
         "the masses of one step: computed again in ball arithmetic (Arb)"
         if not faults
         else "the masses of one step: see above",
+        *(
+            ["the pairs of allocated steps: computed again in balls, and in doubles whose rounding is bounded"]
+            if any(each.get("grid") for each in words.classes)
+            else []
+        ),
         *(f"the pairs of class {each.name}: {text}" for each in classes for text in _derivations(each)),
-        "trusted besides: Coq and its extraction, the OCaml compiler, Zarith and GMP, the reader main.ml, Python and Arb",
+        "trusted besides: Coq and its extraction, the OCaml compiler, Zarith, GMP, the reader main.ml, Python, Arb",
     ]
     version = max(standalone_checker.version_of(each) for each in words.releases)
     claim = {
@@ -120,7 +128,11 @@ def check_kernel_certificate(path: str | Path) -> KernelReport:
         "digest": standalone_checker.digest(certificate.about["releases"]),
     }
     holds = not faults and verdict.accepted
-    return KernelReport(holds, claim, tuple(lines), standalone_checker.assumptions_of(version))
+    return KernelReport(holds, (claim,), tuple(lines), standalone_checker.assumptions_of(version))
+
+
+def _decimal(text: str) -> str:
+    return typed(standalone_checker.rational(text), "up")
 
 
 def _derivations(each: NeighbourClass) -> list[str]:

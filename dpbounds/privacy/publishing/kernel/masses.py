@@ -29,10 +29,12 @@ from dpbounds.privacy.routes.lattice.estimates import rough_log_delta
 from dpbounds.privacy.routes.lattice.products import cut_sketches, largest_loss_of, sketches_of
 from dpbounds.privacy.routes.lattice.steps import AnyStep, Lattice, as_step, cut
 
+LEVELS = 2**18  # of one step
 _BITS = 128  # of the exponentials
 _EXPONENTIAL_PRECISION = 256
 _WIDTH = 4e-3  # of log δ, for the first lattice
 _ALLOCATED_WIDTH = 3e-4  # relative width of ε, for the first grid of allocated steps
+_BELOW_LARGEST = 0.9  # of the largest loss: the largest ε that a lattice is chosen for
 _CUT_OFF = 1e-4  # mass moved to infinity, relative to δ
 
 
@@ -99,9 +101,11 @@ def parts_of(product: Product, grid: Grid | None) -> tuple[Part, ...]:
 
 @planned_in_doubles
 def lattices_for(parts: tuple[Part, ...], epsilon: Fraction, refinement: float) -> Lattices:
-    """Choose a lattice near an ε; ``Declined`` where it would be too large."""
+    """Choose a lattice near an ε, or below the largest loss; ``Declined`` where it would be too large."""
     steps = tuple((part.step, part.count) for part in parts)
     value, limit = to_float(epsilon, "up"), largest_loss_of(steps)
+    if limit is not None:
+        value = min(value, _BELOW_LARGEST * limit.lower)
     log_delta = rough_log_delta(steps, value, math.inf if limit is None else limit.lower)
     sketches = cut_sketches(sketches_of(steps, log_delta), log_delta + math.log(_CUT_OFF))
     aim = choices.saddle_for_epsilon(sketches, value)
@@ -113,14 +117,8 @@ def lattices_for(parts: tuple[Part, ...], epsilon: Fraction, refinement: float) 
     return Lattices(
         chosen.spacing,
         chosen.precision,
-        tuple(
-            lattice.offset + start * chosen.spacing
-            for lattice, start in zip(chosen.lattices, starts, strict=True)
-        ),
-        tuple(
-            tuple(mark - start for mark in marks)
-            for marks, start in zip(chosen.marks, starts, strict=True)
-        ),
+        tuple(lattice.offset + start * chosen.spacing for lattice, start in zip(chosen.lattices, starts, strict=True)),
+        tuple(tuple(mark - start for mark in marks) for marks, start in zip(chosen.marks, starts, strict=True)),
     )
 
 
@@ -136,8 +134,8 @@ def _kind(part: Part, lattice: Lattice, marks: tuple[int, ...], precision: int, 
     with working(precision):
         cells = cut(part.step, lattice, marks)
         atoms = upper_atoms(cells, lattice)
-        if atoms[0][0] < 0:
-            raise Declined("lattice: a level is negative")
+        if atoms[0][0] < 0 or atoms[-1][0] >= LEVELS:
+            raise Declined(f"lattice: the levels are {atoms[0][0]} to {atoms[-1][0]}, not from 0 to below {LEVELS}")
         masses = [0] * (atoms[-1][0] + 1)
         for level, mass in atoms:
             masses[level] = _rounded_up(mass * ball(part.factor), bits)

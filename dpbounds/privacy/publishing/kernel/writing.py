@@ -36,10 +36,8 @@ from dpbounds.privacy.routes.allocation.discrete_pairs import Grid
 
 _REFINEMENTS = (1.0, 0.3, 0.1, 0.03)
 _ENOUGH = Fraction(1003, 1000)  # δ of the lattice over the certified δ, at which no finer lattice is tried
-_MOST = Fraction(101, 100)  # the largest such ratio that is written
 _MARGINS = (0, 1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)  # parts in a million of ε, tried in turn for a given δ
 _GUARD_BITS = 20
-_LEVELS = 2**18  # of one kind of steps, or of all together
 _DIGITS = 6
 
 
@@ -116,10 +114,10 @@ def _on_a_lattice(name: str, product: Product, epsilon: Fraction, delta: Fractio
 def _refined(name: str, product: Product, epsilon: Fraction, delta: Fraction, refinement: float) -> _Class:
     grid = grid_for(product, delta, refinement)
     parts = parts_of(product, grid)
+    if not parts:
+        raise Declined("no step spends anything")
     on = lattices_for(parts, epsilon, refinement)
     steps, levels = sum(part.count for part in parts), max((marks[-1] for marks in on.marks), default=1)
-    if levels > _LEVELS:
-        raise Declined(f"lattice: {levels} levels of one step are more than {_LEVELS}")
     smallest = max(0, delta.denominator.bit_length() - delta.numerator.bit_length())
     bits = smallest + (steps * levels).bit_length() + _GUARD_BITS
     if bits > MOST_BITS:
