@@ -1,7 +1,7 @@
 (* What the checker of kernel certificates accepts is a bound. *)
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect all_algebra.
-From kernel Require Import statements profiles composition lattice packing certificate.
+From kernel Require Import statements profiles composition lattice packing.
 From kernel Require checker.
 From mathcomp Require Import ring.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
@@ -13,14 +13,57 @@ Proof. by elim: s i => [|a s IH] [|i] //=. Qed.
 
 Section Numbers.
 Variable R : realFieldType.
-Notation val := (val R).
 Notation fraction := (@fraction R).
+Definition val (n : N) : R := (nat_of_bin n)%:R.
+Lemma valD a b : val (a + b) = val a + val b. Proof. by rewrite /val nat_of_add_bin natrD. Qed.
+Lemma valM a b : val (a * b) = val a * val b. Proof. by rewrite /val nat_of_mul_bin natrM. Qed.
+Lemma val_ge0 a : 0 <= val a. Proof. exact: ler0n. Qed.
+Lemma val_le a b : (a <=? b)%num -> val a <= val b.
+Proof. by move=> /N.leb_le h; rewrite -(N.sub_add _ _ h) valD ler_addr val_ge0. Qed.
+Lemma valB a b : val (a - b) = pos (val a - val b).
+Proof.
+case: (N.le_gt_cases b a) => h.
+  by rewrite -{2}(N.sub_add _ _ h) valD addrK pos_id // val_ge0.
+have /N.sub_0_le -> : (a <= b)%num by apply: N.lt_le_incl.
+rewrite pos_0 // subr_le0; apply: val_le; exact/N.leb_le/N.lt_le_incl.
+Qed.
+Definition poly_of (s : seq N) : {poly R} := Poly (map val s).
+Lemma poly_cons a s : poly_of (a :: s) = poly_of s * 'X + (val a)%:P.
+Proof. exact: cons_poly_def. Qed.
+Lemma poly_add s t : poly_of (add s t) = poly_of s + poly_of t.
+Proof.
+elim: s t => [|a s IH] [|b t] /=; rewrite ?[poly_of [::]]/= ?add0r ?addr0 //.
+by rewrite !poly_cons IH valD polyCD; ring.
+Qed.
+Lemma poly_scale a t : poly_of (map (N.mul a) t) = (val a)%:P * poly_of t.
+Proof.
+elim: t => [|b t IH] /=; first by rewrite [poly_of [::]]/= mulr0.
+by rewrite !poly_cons IH valM polyCM; ring.
+Qed.
+Lemma poly_convolve s t : poly_of (convolve s t) = poly_of s * poly_of t.
+Proof.
+elim: s => [|a s IH] /=; first by rewrite [poly_of [::]]/= mul0r.
+by rewrite poly_add poly_scale !poly_cons IH [val 0]/= polyC0; ring.
+Qed.
+Lemma poly_of_ge0 s i : 0 <= (poly_of s)`_i.
+Proof.
+rewrite coef_Poly; have [h|h] := ltnP i (size s).
+  by rewrite (nth_map 0%num) // val_ge0.
+by rewrite nth_default // size_map.
+Qed.
+
+Lemma average_list s f : average (poly_of s) f = \sum_(i < size s) val (nth 0%num s i) * f i.
+Proof.
+rewrite -(@average_wide _ (poly_of s) f (size s)) ?(leq_trans (size_Poly _)) ?size_map //.
+by apply: eq_bigr => i _; rewrite coef_Poly (nth_map 0%num).
+Qed.
+
+(* Powers of two. *)
 Definition two (e : N) : R := 2%:R ^+ nat_of_bin e.
 Lemma two_gt0 e : 0 < two e. Proof. by rewrite exprn_gt0 ?ltr0n. Qed.
 Lemma two_neq0 e : two e != 0. Proof. by rewrite gt_eqF ?two_gt0. Qed.
 Lemma twoD d e : two (d + e) = two d * two e. Proof. by rewrite /two nat_of_add_bin exprD. Qed.
 Lemma val1 : val 1 = 1. Proof. by []. Qed.
-Lemma val2 : val 2 = 2%:R. Proof. by []. Qed.
 Lemma val_two e : val (2 ^ e) = two e.
 Proof.
 elim/N.peano_ind: e => [|e IH]; first by rewrite /two expr0.
@@ -30,11 +73,11 @@ Lemma val_shiftl x e : val (N.shiftl x e) = val x * two e.
 Proof. by rewrite N.shiftl_mul_pow2 valM val_two. Qed.
 Lemma val_shiftr x e : val (N.shiftr x e) * two e <= val x.
 Proof. by rewrite -val_two -valM; apply: val_le; apply/N.leb_le; exact: shifted_down. Qed.
-Lemma val_sum s : val (checker.sum s) = (poly_of R s).[1].
+Lemma val_sum s : val (checker.sum s) = (poly_of s).[1].
 Proof.
-by elim: s => [|a s IH]; rewrite ?[poly_of _ [::]]/= ?horner0 //= valD IH poly_cons !hornerE addrC.
+by elim: s => [|a s IH]; rewrite ?[poly_of [::]]/= ?horner0 //= valD IH poly_cons !hornerE addrC.
 Qed.
-Lemma coef_list s i : (poly_of R s)`_i = val (nth 0%num s i).
+Lemma coef_list s i : (poly_of s)`_i = val (nth 0%num s i).
 Proof.
 rewrite coef_Poly; have [h|h] := ltnP i (size s); first by rewrite (nth_map 0%num).
 by rewrite !nth_default ?size_map.
@@ -77,7 +120,7 @@ Qed.
 (* Measures: polynomials. *)
 Variable b : N.
 Notation unit := ((two b)^-1).
-Definition poly_at (x : checker.measure) : {poly R} := 'X^(nat_of_bin x.1) * poly_of R x.2.
+Definition poly_at (x : checker.measure) : {poly R} := 'X^(nat_of_bin x.1) * poly_of x.2.
 Definition law_of (x : checker.measure) : {poly R} := unit *: poly_at x.
 
 Lemma unit_gt0 : 0 < unit :> R. Proof. by rewrite invr_gt0 two_gt0. Qed.
@@ -89,21 +132,21 @@ Lemma first_zeros m s : poly_at (checker.without_first_zeros m s) = poly_at (m, 
 Proof.
 elim: s m => [|a s IH] m //=; case: ifP => // a0; rewrite IH /poly_at /= poly_cons.
 have -> : a = 0%num by case: a a0.
-by rewrite [val 0]/= polyC0 addr0 -N.add_1_l nat_of_add_bin exprD expr1 -mulrA mulrCA [poly_of _ _ * 'X]mulrC.
+by rewrite [val 0]/= polyC0 addr0 -N.add_1_l nat_of_add_bin exprD expr1 -mulrA mulrCA [poly_of _ * 'X]mulrC.
 Qed.
-Lemma last_zeros s : poly_of R (checker.without_last_zeros s) = poly_of R s.
+Lemma last_zeros s : poly_of (checker.without_last_zeros s) = poly_of s.
 Proof.
 elim: s => [|a s IH] //=; rewrite poly_cons -IH.
 case: (checker.without_last_zeros s) => [|c t]; last by rewrite [LHS]poly_cons.
 case: ifP => a0; first by rewrite poly_cons.
 have -> : a = 0%num by case: a a0.
-by rewrite [poly_of _ [::]]/= mul0r add0r.
+by rewrite [poly_of [::]]/= mul0r add0r.
 Qed.
 
 Lemma convolution_le x y i : (law_of (checker.convolution b x y))`_i <= (law_of x * law_of y)`_i.
 Proof.
 rewrite /law_of /checker.convolution first_zeros /poly_at [fst _]/= [snd _]/= last_zeros nat_of_add_bin exprD.
-rewrite -scalerAl -scalerAr scalerA mulrACA -(poly_convolve R) -exprD.
+rewrite -scalerAl -scalerAr scalerA mulrACA -poly_convolve -exprD.
 rewrite !coefZ !coefXnM; case: ifP => _; first by rewrite !mulr0.
 rewrite -mulrA ler_wpmul2l ?(ltW unit_gt0) // !coef_list.
 set k := (i - _)%N; have -> s : nth 0%num (List.map (N.shiftr^~ b) s) k = N.shiftr (nth 0%num s k) b.
@@ -124,7 +167,7 @@ move=> xp; elim: n => [n IH|n IH|] i /=; last by rewrite expr1.
   rewrite NatTrec.doubleE exprS -addnn exprD; apply: convolution_below => // j; exact: convolution_below.
 by rewrite NatTrec.doubleE -addnn exprD; apply: convolution_below.
 Qed.
-Definition law (k : checker.kind) : {poly R} := unit *: poly_of R (checker.masses k).
+Definition law (k : checker.kind) : {poly R} := unit *: poly_of (checker.masses k).
 Lemma law_0 k : law_of (0%num, checker.masses k) = law k.
 Proof. by rewrite /law_of /poly_at expr0 mul1r. Qed.
 Lemma composed_below kinds i : (law_of (checker.composed b kinds))`_i <=
@@ -133,7 +176,7 @@ Proof.
 elim: kinds i => [|k kinds IH] i; last first.
   rewrite big_cons; apply: convolution_below => //; apply: power_below => j; by rewrite law_0.
 have -> : law_of (checker.composed b [::]) = law_of (0%num, [:: N.shiftl 1 b]) by [].
-rewrite big_nil /law_of /poly_at expr0 mul1r poly_cons [poly_of _ [::]]/= mul0r add0r val_shiftl val1 mul1r.
+rewrite big_nil /law_of /poly_at expr0 mul1r poly_cons [poly_of [::]]/= mul0r add0r val_shiftl val1 mul1r.
 by rewrite -mul_polyC -polyCM mulVf ?two_neq0.
 Qed.
 Lemma total_mass_ge kinds : (\prod_(k <- kinds) law k ^+ nat_of_pos (checker.count k)).[1] <=
@@ -160,7 +203,8 @@ set bits := checker.precision z.
 have power_at x n : fraction (checker.power (checker.times_down bits) x n) <= fraction x ^+ nat_of_pos n.
   by apply: power_le => [y|y y']; [exact: fraction_ge0 | exact: times_down_le].
 rewrite /checker.ratio_at -/bits; set at_zero := List.fold_right _ _ _.
-have le : fraction at_zero <= fraction a * \prod_(k <- kinds) fraction (checker.ratio k) ^+ nat_of_pos (checker.count k).
+have le : fraction at_zero <=
+    fraction a * \prod_(k <- kinds) fraction (checker.ratio k) ^+ nat_of_pos (checker.count k).
   rewrite /at_zero; elim: kinds {at_zero} => [|k kinds IH]; first by rewrite big_nil mulr1.
   rewrite big_cons mulrCA (le_trans (times_down_le _ _ _)) // ler_pmul ?fraction_ge0 //; exact: power_at.
 case: m => [|m]; first by rewrite expr0 mulr1.
@@ -203,7 +247,8 @@ have := missing_mass both w1; rewrite mul1r -/(average p w) (average_wide _ smal
 apply: le_trans (_ : average (law_of x) w + (p.[1] - (law_of x).[1]) + val (checker.infinite_mass kinds) / two b <= _).
   by rewrite ler_add2r.
 rewrite invfM mulrA valD mulrDl mulrDl -addrA ler_add //.
-  rewrite /law_of /poly_at -mul_polyC averageZ average_shift average_list [_ * unit]mulrC -mulrA ler_wpmul2l ?(ltW unit_gt0) //.
+  rewrite /law_of /poly_at -mul_polyC averageZ average_shift average_list [_ * unit]mulrC -mulrA.
+  rewrite ler_wpmul2l ?(ltW unit_gt0) //.
   under eq_bigr do rewrite wY; apply: weighted_ge; apply: le_trans first.
   rewrite fraction_eq ler_pdivr_mulr ?two_gt0 // mulrAC ler_pdivl_mulr ?two_gt0 //.
   by rewrite (le_trans (val_shiftr _ _)) // val_shiftl.
@@ -258,8 +303,8 @@ have p_at t i : (p t)`_i = fraction R (checker.mass (kind t) i, b).
 have p0 t i : 0 <= (p t)`_i by rewrite p_at fraction_ge0.
 have p_up t (i : 'I_(m t)) : A t (Some i) <= (p t)`_i by rewrite p_at.
 have z0 := fraction_ge0 R z; have g0 t := fraction_ge0 R (checker.ratio (kind t)).
-have := @upper_measure R m A B p (fun t => fraction R (checker.ratio (kind t))) (fun t => fraction R (checker.infinite (kind t), b))
-  (fraction R z) e n lA lB z0 g0 e0 p0 p_up ratio rest.
+have := @upper_measure R m A B p (fun t => fraction R (checker.ratio (kind t)))
+  (fun t => fraction R (checker.infinite (kind t), b)) (fraction R z) e n lA lB z0 g0 e0 p0 p_up ratio rest.
 move/le_trans; apply.
 have eqP := by_kind (law R b) same.
 have eqG := by_kind (fun k => fraction R (checker.ratio k)) same.

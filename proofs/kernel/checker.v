@@ -19,7 +19,8 @@ Fixpoint unpacked (d : nat) (w x : N) (after : list N) : list N :=
     unpacked e w (x - N.shiftl y v) (unpacked e w y after)
   end.
 Fixpoint sum (s : list N) : N := match s with nil => 0 | a :: t => a + sum t end.
-Fixpoint below (B : N) (s : list N) : bool := match s with nil => true | a :: t => if a <? B then below B t else false end.
+Fixpoint below (B : N) (s : list N) : bool :=
+  match s with nil => true | a :: t => if a <? B then below B t else false end.
 
 (* The convolution of s and t, by one product of integers. The digits of the product are the sums of the convolution if
    they are less than 2^w. What is returned is checked to be of that kind; else it is the empty list. *)
@@ -75,7 +76,8 @@ Variable z : binary.   (* the factor from one level to the next, at most e^-h *)
 Variable kinds : list kind.
 
 Definition composed : measure :=
-  fold_right (fun k x => convolution b (power (convolution b) (0, masses k) (count k)) x) (0, N.shiftl 1 b :: nil) kinds.
+  fold_right (fun k x => convolution b (power (convolution b) (0, masses k) (count k)) x)
+    (0, N.shiftl 1 b :: nil) kinds.
 Definition total_mass : N :=
   fold_right (fun k x => times_up b (power (times_up b) (sum (masses k)) (count k)) x) (N.shiftl 1 b) kinds.
 Definition infinite_mass : N := fold_right (fun k x => Npos (count k) * infinite k + x) 0 kinds.
@@ -83,7 +85,8 @@ Definition infinite_mass : N := fold_right (fun k x => Npos (count k) * infinite
 (* At least a times the ratio Q/P of level m of all steps together. *)
 Definition precision : N := 2 * snd z.
 Definition ratio_at (m : N) : binary :=
-  let at_zero := fold_right (fun k x => times_down precision (power (times_down precision) (ratio k) (count k)) x) a kinds in
+  let at_zero :=
+    fold_right (fun k x => times_down precision (power (times_down precision) (ratio k) (count k)) x) a kinds in
   match m with N0 => at_zero | Npos n => times_down precision at_zero (power (times_down precision) z n) end.
 
 (* The sum of c (1 - y) over the masses c; y is multiplied by z from one to the next, and rounded down. *)
