@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         ConstrainedSecondOrder as ConstrainedSecondOrder,
     )
     from dpbounds.algorithms.second_order.gradient_descent import GradientDescent as GradientDescent
+    from dpbounds.algorithms.second_order.gradient_path_noise import GradientPathNoise as GradientPathNoise
     from dpbounds.algorithms.second_order.iterative_path_noise import IterativePathNoise as IterativePathNoise
     from dpbounds.algorithms.second_order.negative_curvature_descent import (
         NegativeCurvatureDescent as NegativeCurvatureDescent,
@@ -86,6 +87,12 @@ if TYPE_CHECKING:
     from dpbounds.algorithms.verification.ladders import Explanation as Explanation, explain as explain
     from dpbounds.algorithms.warm_starts.population_warm_start import PopulationWarmStart as PopulationWarmStart
     from dpbounds.algorithms.warm_starts.random_projection import RandomProjection as RandomProjection
+    from dpbounds.algorithms.warm_starts.warm_started_gradient_path_noise import (
+        WarmStartedGradientPathNoise as WarmStartedGradientPathNoise,
+    )
+    from dpbounds.algorithms.warm_starts.warm_started_iterative_path_noise import (
+        WarmStartedIterativePathNoise as WarmStartedIterativePathNoise,
+    )
     from dpbounds.algorithms.warm_starts.warm_started_path_noise import WarmStartedPathNoise as WarmStartedPathNoise
     from dpbounds.algorithms.warm_starts.warm_started_spider import WarmStartedSpider as WarmStartedSpider
 

@@ -5,10 +5,11 @@ Run from the root of the repository: python -m docs.app_pictures
 
 import io
 from pathlib import Path
+from urllib.parse import urlencode
 
 from PIL import Image
 
-from dpbounds.app.server import _address
+from dpbounds.app.views import VIEWS
 from tests.app.browsing import Watched, browser, server
 
 _HOME = Path(__file__).parent
@@ -27,7 +28,7 @@ def main() -> None:
         for name, (key, width, height, scheme) in PICTURES.items():
             size = {"width": width, "height": height}
             watched = Watched(chromium, address, viewport=size, color_scheme=scheme)
-            page = watched.open(_address(*key))
+            page = watched.open(f"/{'/'.join(key)}?{urlencode(VIEWS[key].example)}")
             if width < 600:
                 page.locator("#answer").scroll_into_view_if_needed()
                 page.evaluate("document.getElementById('answer').scrollIntoView()")

@@ -25,6 +25,7 @@ from dpbounds.errors import (
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.accountants import certified as accountants
+from dpbounds.privacy.budgets.evidence import FINE
 from dpbounds.privacy.mechanisms import Composed, Gaussian, LastIterate, MatrixMechanism, Mechanism, Shuffled
 from dpbounds.privacy.mechanisms.schemes.encoders import Toeplitz
 from dpbounds.privacy.mechanisms.schemes.last_iterate import BatchOrder
@@ -183,7 +184,8 @@ class Ledger(Displayed):
         spent = self.spent(budget.delta, budget.relation, release)
         within = spent.at_most(budget.epsilon)
         if within is None:  # tied up to the width of the proof: then what calibrates asks, δ at the budget's own ε
-            lost = accountants.delta(self.published(release), epsilon=budget.epsilon, relation=budget.relation)
+            known = self.published(release)
+            lost = accountants.delta(known, budget.epsilon, budget.relation, tolerance=FINE)
             kept = lost.at_most(budget.delta)
             if kept:
                 return Enclosure(spent.exact_lower, budget.epsilon, spent.method, spent.precision)

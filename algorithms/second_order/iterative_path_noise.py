@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import sympy
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from scipy.optimize import minimize
 
 from dpbounds.algorithms import fields, planning
@@ -46,6 +46,7 @@ from dpbounds.papers.ours import (
 )
 from dpbounds.privacy.domination.many_choices import FEWEST, WIDEST, with_reserve
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian
+from dpbounds.privacy.relations import as_relation
 
 Values = Mapping[sympy.Symbol, sympy.Expr]
 
@@ -87,6 +88,7 @@ class IterativePathNoise(SecondOrderMethod):
         curvature_kept, curvature_length, gradient_error, window: c, s, ω and v of the theorem.
         small_ball, overgrowth, power_noise, selection_error, check_error, restart_ratio: x_0, p_3, ν, w_1, w_2, b.
         initial_gap: As for ``Spider``.
+        relation: Between neighbours, for choices; the budget's, if there is one.
     """
 
     title: ClassVar[str] = "path-noise descent without Hessians"
@@ -114,6 +116,7 @@ class IterativePathNoise(SecondOrderMethod):
     check_error: Fraction = field(default=Fraction(1, 90), converter=fields.share)
     restart_ratio: Fraction = field(default=Fraction(3, 4), converter=fields.share)
     initial_gap: Fraction | None = field(default=None, converter=fields.initial_gap)
+    relation: Relation = field(default=Relation.REPLACE_ONE, converter=as_relation, validator=fields.of_the_budget)
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
 
     @classmethod
@@ -150,27 +153,57 @@ class IterativePathNoise(SecondOrderMethod):
           None: a search finds them
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        zeta = fields.share(failure_probability, "failure_probability")
-        demand_all_of_space(problem)
-        known = constants(problem) | {symbols.failure_probability: sympy.Rational(zeta)}
-        if known[symbols.lipschitz].is_zero:
-            raise InvalidValue("problem.lipschitz", 0, "greater than 0", "the clock of a path is L/G")
-        own_choice = _chosen(
+        chosen = searched_with(
             *(curvature_kept, curvature_length, gradient_error, window, small_ball),
             *(overgrowth, power_noise, selection_error, check_error, restart_ratio),
         )
-        factor = budget.relation.sensitivity_factor
+        made = cls.of_noise(
+            problem,
+            partial(planning.multiplier_within, budget),
+            budget.relation,
+            stationarity,
+            fields.share(failure_probability, "failure_probability"),
+            chosen=chosen,
+            most=(searches, power_steps, restarts),
+        )
+        return evolve(made, budget=budget)
+
+    @classmethod
+    def of_noise(
+        cls,
+        problem: FiniteSum,
+        within: Callable[[Callable[[Fraction], Mechanism]], Fraction],
+        relation: Relation,
+        stationarity: ExactLike | None,
+        failure_probability: Fraction,
+        initial_gap: Fraction | None = None,
+        chosen: tuple[Fraction, ...] | None = None,
+        most: tuple[int | None, int | None, int | None] = (None, None, None),
+    ) -> IterativePathNoise:
+        """Return the same where all releases together may be one of the noise multiplier that ``within`` finds.
+
+        - ``within``: from what is released at a noise multiplier to the smallest multiplier that is allowed
+        - ``most``: K, m and N, or None for those of the theorem
+        """
+        demand_all_of_space(problem)
+        own_gap = {} if initial_gap is None else {symbols.initial_gap: sympy.Rational(initial_gap)}
+        zeta = failure_probability
+        known = constants(problem) | own_gap | {symbols.failure_probability: sympy.Rational(zeta)}
+        if known[symbols.lipschitz].is_zero:
+            raise InvalidValue("problem.lipschitz", 0, "greater than 0", "the clock of a path is L/G")
+        factor, multiplier_within = relation.sensitivity_factor, cache(within)
+        concentrated = partial(_concentrated, factor, relation)
 
         def at(alpha: Fraction) -> IterativePathNoise:
             demand_curvature(alpha, problem)
             values = {**known, symbols.stationarity: sympy.Rational(alpha)}
             public = tuple(float(values[symbol]) for symbol in _PUBLIC)
-            chosen = own_choice or tuple(Fraction(round(each * _DIGITS) or 1, _DIGITS) for each in _parameters(public))
-            values |= {symbol: sympy.Rational(value) for symbol, value in zip(_FREE, chosen, strict=True)}
+            free = chosen or tuple(Fraction(round(each * _DIGITS) or 1, _DIGITS) for each in _parameters(public))
+            values |= {symbol: sympy.Rational(value) for symbol, value in zip(_FREE, free, strict=True)}
             length = Fraction(value_of(full.least_path, values))
             values[full.path] = sympy.Rational(length)
             caps: dict[sympy.Symbol, int] = {}
-            own = {searches_symbol: searches, theorem.m: power_steps, theorem.N: restarts}
+            own = dict(zip((searches_symbol, theorem.m, theorem.N), most, strict=True))
             for symbol, formula in (
                 (searches_symbol, full.least_searches),
                 (theorem.m, theorem.least_power_steps),
@@ -186,13 +219,10 @@ class IterativePathNoise(SecondOrderMethod):
             shares = [max(1, math.floor(_SHARES * part / sum(parts))) for part in parts]
             shares[0] += _SHARES - sum(shares)
             path, step, check, selection = (Fraction(share, _SHARES) for share in shares)
-            single, choices = planning.multiplier_of_one(budget), with_reserve(N)
+            single, choices = multiplier_within(Gaussian), with_reserve(N)
             each = 2 * factor / (single * planning.root_above(choices / selection))  # ε²/8 = factor²/(2z²)
             if N < FEWEST or each > WIDEST:
-                single, choices = (
-                    planning.multiplier_within(budget, partial(_concentrated, factor, budget)),
-                    Fraction(N),
-                )
+                single, choices = multiplier_within(concentrated), Fraction(N)
             z_path, z_step, z_check, z_choice = (
                 single * planning.root_above(count / part)
                 for count, part in ((1, path), (N * max(m - 1, 1), step), (N, check), (choices, selection))
@@ -210,8 +240,10 @@ class IterativePathNoise(SecondOrderMethod):
                 path_length=length,
                 stationarity=alpha,
                 failure_probability=zeta,
-                budget=budget,
-                **dict(zip(_NAMES, chosen, strict=True)),
+                initial_gap=initial_gap,
+                relation=relation,
+                budget=None,
+                **dict(zip(_NAMES, free, strict=True)),
             )
 
         if stationarity is not None:
@@ -287,8 +319,8 @@ class IterativePathNoise(SecondOrderMethod):
                 raise InvalidValue(name, float(getattr(self, name)), allowed, "the worst problem may take as much")
         return super().bound(problem)
 
-    def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """``PathNoiseDescent``'s, with the search above."""
+    def walk(self, problem: FiniteSum, run: OpenRun, start: Array | None = None) -> Outcome:
+        """``PathNoiseDescent``'s, with the search above, from ``start``, shape (R, p), or the problem's own."""
         values = self._values(problem)
         return walked(
             problem,
@@ -298,6 +330,7 @@ class IterativePathNoise(SecondOrderMethod):
             partial(
                 _Search, self, run, *(value_of(each, values) for each in (symbols.smoothness, theorem.check_threshold))
             ),
+            start,
         )
 
     def _values(self, problem: FiniteSum) -> Values:
@@ -381,11 +414,11 @@ class _Search:
 # --- what a plan chooses
 
 
-def _concentrated(factor: int, budget: PrivacyBudget, multiplier: Fraction) -> Mechanism:
-    return ZCDP(Fraction(factor**2) / (2 * multiplier**2), relation=budget.relation)
+def _concentrated(factor: int, relation: Relation, multiplier: Fraction) -> Mechanism:
+    return ZCDP(Fraction(factor**2) / (2 * multiplier**2), relation=relation)
 
 
-def _chosen(*given: ExactLike | None) -> tuple[Fraction, ...] | None:
+def searched_with(*given: ExactLike | None) -> tuple[Fraction, ...] | None:
     """Return the free parameters, checked; None where none is given."""
     if all(each is None for each in given):
         return None
@@ -471,6 +504,8 @@ def _parameters(public: tuple[float, ...]) -> tuple[float, ...]:
             return math.inf
         counts: list[float] = []
         for whole, least in zip(wholes, (1, 1, 2, 1), strict=True):
+            if len(counts) == len(wholes) - 1 and b ** counts[-1] < 1e-12:  # e^θ would be 1 in doubles
+                return math.inf
             counts.append(max(least, math.ceil(whole(*own, *public, *counts))))
         return math.log(account(*own, *public, *counts))
 

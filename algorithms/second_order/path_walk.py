@@ -1,4 +1,4 @@
-"""The walk with path noise, for any search for negative curvature where gradients are small."""
+"""The walk with path noise, for any search for negative curvature where gradients are small, and for none."""
 
 from __future__ import annotations
 
@@ -46,6 +46,23 @@ class Caps:
     searches: int
 
 
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """The last points of walks.
+
+    Attributes:
+        points: Shape (R, p).
+        ended: Whether a search found nothing there, shape (R,); False where a cap ended the walk.
+        ended_at: Number of the point, shape (R,).
+        path: Length of all moves, shape (R,).
+    """
+
+    points: Array
+    ended: Rows
+    ended_at: NDArray[np.int64]
+    path: Array
+
+
 def walked(
     problem: FiniteSum,
     run: OpenRun,
@@ -54,11 +71,48 @@ def walked(
     searching: Callable[[], Callable[[Rows, Array], Found]],
     start: Array | None = None,
 ) -> Outcome:
+    """Walk to a second-order point, see ``along``, and measure how good it is."""
+    length = value_of(theorem.curvature_move, values)
+    made = along(problem, run, caps, values, searching, length, start)
+    steepness, smallest = (
+        norms(run.exact(made.points)[1]),
+        smallest_eigenvectors(exact_hessians(problem, made.points))[0],
+    )
+    alpha, gamma = value_of(symbols.stationarity, values), value_of(CURVATURE, values)
+    good = (steepness <= alpha) & (smallest >= -gamma)
+    return Outcome(
+        made.points,
+        outputs={"found": made.ended},
+        output_step=made.ended_at,
+        measured={
+            "failure": (~good).astype(np.float64),
+            "gradient_norm": steepness,
+            "curvature": smallest,
+            "path": made.path,
+        },
+        parameters={
+            "step_size": 1 / value_of(symbols.smoothness, values),
+            "stationarity": alpha,
+            "curvature_move": length,
+        },
+    )
+
+
+def along(
+    problem: FiniteSum,
+    run: OpenRun,
+    caps: Caps,
+    values: Mapping[sympy.Symbol, sympy.Expr],
+    searching: Callable[[], Callable[[Rows, Array], Found]],
+    length: float,
+    start: Array | None = None,
+) -> Walked:
     """Walk from ``start``, shape (R, p), or the problem's own; see ``PathNoiseDescent`` for the pseudo-code.
 
-    ``searching`` reserves what searches may release, after the path; it returns what makes one.
+    ``searching`` reserves what searches may release, after the path; it returns what makes one. A move along what it
+    finds has that ``length``.
     """
-    steep, length = (value_of(each, values) for each in (theorem.gradient_threshold, theorem.curvature_move))
+    steep = value_of(theorem.gradient_threshold, values)
     step_size = 1 / value_of(symbols.smoothness, values)
     memory = Walk(problem)
     gradients = reserved(run.path_gradients(caps.gradient_multiplier, caps.path_length, memory), caps.steps + 1)
@@ -95,18 +149,4 @@ def walked(
         before, w = w, np.where(walking[:, None], y, w)
         memory.move(w)
         g[walking] = np.exp(-u)[:, None] * g[walking] + asked(gradients, walking, w, before)
-    steepness, smallest = norms(run.exact(w)[1]), smallest_eigenvectors(exact_hessians(problem, w))[0]
-    alpha, gamma = value_of(symbols.stationarity, values), value_of(CURVATURE, values)
-    good = (steepness <= alpha) & (smallest >= -gamma)
-    return Outcome(
-        w,
-        outputs={"found": ended},
-        output_step=ended_at,
-        measured={
-            "failure": (~good).astype(np.float64),
-            "gradient_norm": steepness,
-            "curvature": smallest,
-            "path": path,
-        },
-        parameters={"step_size": step_size, "stationarity": alpha, "curvature_move": length},
-    )
+    return Walked(w, ended, ended_at, path)

@@ -6,6 +6,7 @@ needs a document, its control holds the text, which becomes a file of that quest
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -29,9 +30,17 @@ _CHOICES = {  # labels of options without their own, or of files
     "axis": ("rank", "width"),
     "severity": ("typo", "harmless", "constant", "gap", "false", "privacy"),
 }
-_DOCUMENTS = {("remaining", "ledger"): "ledger.json"}  # options whose file is given as text: the name that it gets
+_DOCUMENTS = {  # files that are given as text: the names that they get
+    ("remaining", "ledger"): "ledger.json",
+    ("check", "file"): "certificate.json",
+    ("check", "ledger"): "ledger.json",
+}
+_ALWAYS_CHOSEN = ("sampling",)  # choices without an empty one
+_LABELS = {"ID": "statement", "NAME=VALUE": "values, as NAME=VALUE", "NAME|all": "table", "FILE": "certificate"}
 _LONGEST = 16_000  # characters of a document, which is part of an address
 _MOST = 300  # choices of a list
+
+_OPTION = re.compile(r"--([a-z][a-z-]*[a-z])")
 
 Pairs = Sequence[tuple[str, str]]
 
@@ -48,6 +57,8 @@ class Control:
         required: Whether it has to be given.
         many: Whether several words may be given, with blanks in between.
         option: The option as it is written; "" for an argument.
+        metavar: The letter that stands for its value in messages of the command line.
+        empty: The words for "nothing is chosen"; None where there is always a choice.
         closed: Whether nothing but its choices is passed on: any other word would be a file.
     """
 
@@ -60,7 +71,19 @@ class Control:
     required: bool
     many: bool
     option: str
+    metavar: str = ""
+    empty: str | None = ""
     closed: bool = False
+
+    @property
+    def help_in_words(self) -> str:
+        """The help with labels in place of options."""
+        return _OPTION.sub(lambda match: f"“{match[1].replace('-', ' ')}”", self.help)
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The choices beside the empty one, which is the default; the default relation may be chosen, too."""
+        return tuple(one for one in self.choices if one != self.default or not self.empty or self.name == "relation")
 
 
 @cache
@@ -91,16 +114,19 @@ def _controls(context: click.Context, param: click.Parameter) -> Iterable[Contro
         is_flag = isinstance(param, click.Option) and param.is_flag
         kind = "document" if document else "check" if is_flag else "choice" if choices else "text"
         default = "" if param.default is None or kind == "check" else str(param.default)
+        default = default if "Sentinel" not in default else ""
         yield Control(
             name,
             _label(param, name),
             kind,
             getattr(param, "help", None) or "",
             choices,
-            default if "Sentinel" not in default else "",
+            default,
             param.required or (isinstance(param, click.Option) and param.callback is not None and _asked_for(param)),
             param.nargs == -1 or bool(getattr(param, "multiple", False)),
             option if is_option else "",
+            param.metavar or "",
+            None if name in _ALWAYS_CHOSEN else default and f"{default} (default)",
             isinstance(param.type, click.Path) and not document,
         )
 
@@ -121,7 +147,7 @@ def _choices(context: click.Context, param: click.Parameter, name: str) -> tuple
 def _label(param: click.Parameter, name: str) -> str:
     if isinstance(param, click.Argument):
         words = (param.metavar or name).strip("[].").replace("...", "")
-        return {"ID": "statement", "NAME=VALUE": "values, as NAME=VALUE", "NAME|all": "table"}.get(words, words.lower())
+        return _LABELS.get(words, words.lower())
     return name.replace("-", " ")
 
 

@@ -14,6 +14,7 @@ import click
 
 from dpbounds.app.controls import command
 from dpbounds.cli.answers.commands import exactly
+from dpbounds.cli.questions.options import budget_of
 from dpbounds.cli.questions.subjects import read_ledger, read_subject
 from dpbounds.cli.questions.training import Training, read_training
 from dpbounds.errors import DpboundsError
@@ -55,6 +56,7 @@ def code(argv: Sequence[str], rows: Rows) -> dict[str, str]:
     about = next((value for name, value, _ in rows if name == "relation"), None)
     given = _given(argv) | ({} if about is None else {"relation": about})  # the answer's, where none was given
     if argv[0] == "calibrate":
+        given["solve"] = "steps" if given["solve"] == "epochs" else given["solve"]  # as the verb does
         training = read_training(given, unknown=given["solve"])
         found = training.with_value(given["solve"], Fraction(rows[0][1]))
         python = _calibration(given, training)
@@ -66,6 +68,31 @@ def code(argv: Sequence[str], rows: Rows) -> dict[str, str]:
         found = read_subject(given).mechanism
         python = _account(argv[0], given, found)
     return _short({"Python": python, "Opacus": _opacus(found), "JAX-privacy": _jax(found, given)})
+
+
+def attacker(argv: Sequence[str], rows: Rows) -> dict[str, str]:
+    """Return Python code that computes the error rates of `attacker`.
+
+    Args:
+        argv: An `attacker`.
+        rows: Its answer, from which the relation is taken.
+    """
+    given = _given(argv)
+    relation = next((value for name, value, _ in rows if name == "relation"), given["relation"])
+    found = read_subject({**given, "relation": relation}).mechanism
+    asked = f'"{exactly(given["rates"][0])}", "{relation}"'
+    prior = f'"{exactly(given["prior"])}", "{relation}"'
+    lines = [
+        "import dpbounds as dp\n",
+        f"mechanism = {expression(found)}",
+        f"print(dp.true_positive_rate(mechanism, {asked}))",
+        f'print(dp.membership_advantage(mechanism, "{relation}"))',
+        f"print(dp.bayes_risk(mechanism, {prior}))",
+    ]
+    if given["baseline"] is not None:
+        baseline = f'"{exactly(given["baseline"])}", "{relation}"'
+        lines.append(f"print(dp.reconstruction_risk(mechanism, {baseline}))")
+    return _short({"Python": "\n".join(lines), "JAX-privacy": _jax(found, {**given, "relation": relation})})
 
 
 def _short(lines: dict[str, str]) -> dict[str, str]:
@@ -129,14 +156,28 @@ def _calibration(given: dict[str, Any], training: Training) -> str:
         factory = text.replace(f'"{exactly(unknown)}"', "value")
     else:
         factory = text.replace(exactly(unknown), "int(value)")
-    budget = f'"{exactly(given["target_epsilon"])}", "{exactly(given["target_delta"])}", "{given["relation"]}"'
+    call, printed = _call(given, solve, factory)
+    return f"import dpbounds as dp\n\nfound = {call}\nprint({printed})"
+
+
+def _call(given: dict[str, Any], solve: str, factory: str) -> tuple[str, str]:
+    """Return the call that calibrates to the target that was given, and the values to print."""
+    relation = f'"{given["relation"]}"'
+    values = "found.value, found.fails_at"
+    if given["target_tpr"] is not None:
+        rates = f'"{exactly(given["target_tpr"])}", "{exactly(given["at_fpr"])}"'
+        call = f"dp.calibrate_to_true_positive_rate(lambda value: {factory}, {rates}, {relation})"
+        return call, f"{values}, found.attained"
+    if given["target_advantage"] is not None and solve == "noise" and given["group_size"] == 1:
+        advantage = f'"{exactly(given["target_advantage"])}"'
+        call = f"dp.calibrate_to_total_variation(lambda value: {factory}, {advantage}, {relation})"
+        return call, f"{values}, found.epsilon"
+    epsilon, delta = (exactly(number) for number in budget_of(given))
     more = (f', solve="{solve}"' if solve != "noise" else "") + (
         f", group_size={given['group_size']}" if given["group_size"] != 1 else ""
     )
-    return (
-        f"import dpbounds as dp\n\nfound = dp.calibrate(lambda value: {factory}, {budget}{more})\n"
-        "print(found.value, found.fails_at, found.epsilon)"
-    )
+    call = f'dp.calibrate(lambda value: {factory}, "{epsilon}", "{delta}", {relation}{more})'
+    return call, f"{values}, found.epsilon"
 
 
 def _opacus(mechanism: Mechanism) -> str:

@@ -58,3 +58,12 @@ def _linked(html: str) -> str:
 def address(name: str) -> str:
     """Return the page of a statement."""
     return escape("/library/statement?" + urlencode({"name": name}, safe="/"))
+
+
+def powers(text: str) -> Markup:
+    """Return an order of growth such as d^(2/3)/n with raised powers.
+
+    >>> powers("d^(2/3)/(n ε) < n^2")
+    Markup('d<sup>2/3</sup>/(n ε) &lt; n<sup>2</sup>')
+    """
+    return Markup(re.sub(r"\^(?:\(([^()]+)\)|(\d+))", r"<sup>\1\2</sup>", escape(text)))  # noqa: S704 (escaped)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -101,6 +102,12 @@ class Job:
     def seconds(self) -> int:
         """Since it was begun."""
         return int(time.monotonic() - self.begun)
+
+    @property
+    def remaining(self) -> int | None:
+        """The expected time that is left, in seconds; None where nothing countable is done yet."""
+        done, total, _ = self.progress
+        return math.ceil((time.monotonic() - self.begun) * (total - done) / done) if done and total else None
 
 
 class Starter(Protocol):

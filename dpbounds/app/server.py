@@ -12,6 +12,7 @@ import contextlib
 import json
 import math
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -31,18 +32,25 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from dpbounds import __version__
 from dpbounds.app import charts, formulas, printed
 from dpbounds.app.controls import VALUE, Pairs, controls, documents, typed, words
-from dpbounds.app.jobs import Job, Jobs
+from dpbounds.app.faults import Fault, fault, in_words
+from dpbounds.app.jobs import Answer, Job, Jobs
+from dpbounds.app.layout import CHOOSERS, layout, scheme_in_use
 from dpbounds.app.results import RESULTS, markdown, picture
 from dpbounds.app.tables import TABLES
-from dpbounds.app.views import PAGES, VIEWS, View, files, grouped, views_of
+from dpbounds.app.views import PAGES, VIEWS, View, files, views_of
+from dpbounds.cli.questions.training import options_without_use
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import exact
+from dpbounds.theorems.references import cited_as
 
 HOSTS = ("127.0.0.1", "localhost")
 _HOME = Path(__file__).parent
 _SHORT, _LONG = 1.0, 240.0  # seconds that a page, and that a download, waits before it says so
 _LARGEST_BODY = 100_000
 _LONGEST_ADDRESS = 50_000  # the server reads 65 536 bytes of an address and its headers
+_TIME_LIMIT, _FIRST_ANSWER = "time-limit", "2"  # seconds of the first answer
+_STOPPED = "the time limit ended the search"  # the note on an answer that may improve
+_BY_ITSELF, _BY_ITSELF_SECONDS = "by-itself", 8  # a part that a page loads by itself is given up after this time
 _NOTHING_CHOSEN = "Nothing was chosen: fill in the form."
 _IN_DOUBLES = 700.0  # logarithms of what a double holds
 _POLICY = (
@@ -58,7 +66,12 @@ _HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
-_ASKED = ("target-epsilon", "target-delta", "solve", "error")
+_ASKED = (
+    *("target-epsilon", "target-delta", "target-advantage", "target-tpr", "at-fpr"),
+    *("solve", "error", "explain", "time-limit"),
+)  # options of a calibration that a run does not have
+_PARTS = {"epsilon": ("details", "accountants"), "delta": ("details", "accountants"), "attacker": ("rates",)}
+_RATES = "0.0001,0.001,0.01,0.1,0.5"  # false positive rates of a curve
 _SECTIONS = ("Who is protected, from whom?", "What could the best attacker do?", "What is not covered?")
 
 
@@ -112,6 +125,7 @@ class App:
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        self._templates.filters |= {"powers": formulas.powers, "cited": cited_as}
 
     def routes(self) -> list[Route | Mount]:
         """Every address."""
@@ -128,8 +142,8 @@ class App:
         ]
 
     async def start(self, request: Request) -> Response:
-        """The first page, with an example."""
-        return RedirectResponse(_address("noise", "calibrate"), 303)
+        """The first page: the questions that can be asked."""
+        return self._page("start.html", status=200)
 
     async def page(self, request: Request) -> Response:
         """The first question of a page."""
@@ -157,50 +171,87 @@ class App:
         with contextlib.suppress(InvalidValue):  # the page that follows says what is wrong
             question = _question(view, pairs)
             if question is None:
-                return await self._answered(key, view, pairs, request.url.path, refused=_NOTHING_CHOSEN)
+                return await self._answered(key, view, pairs, request.url.path, nothing_chosen=True)
             self._jobs.begin(self._jobs.of(*question), kept=True)
         return RedirectResponse(address, 303)
 
-    async def _answered(self, key: tuple[str, str], view: View, pairs: Pairs, path: str, refused: str = "") -> Response:
+    async def _answered(
+        self,
+        key: tuple[str, str],
+        view: View,
+        pairs: Pairs,
+        path: str,
+        *,
+        nothing_chosen: bool = False,
+        form_only: bool = False,
+    ) -> Response:
+        given = dict(pairs)
+        form = layout(view, given or (dict(view.example) if view.opens_filled else {}))
         shown: dict[str, Any] = {
             "key": key,
             "view": view,
-            "given": dict(pairs),
-            "controls": controls(view.verb),
-            "groups": grouped(view),
+            "given": form.values,
+            "form": form,
+            "choosers": CHOOSERS,
             "here": f"{path}?{urlencode(pairs)}",
-            "refused": refused,
+            "fault": Fault("", _NOTHING_CHOSEN) if nothing_chosen else None,
             "job": None,
             "answer": None,
+            "first_answer": None,
             "statement": None,
+            "wrong_value": None,
         }
         try:
-            question = _question(view, pairs)
+            question = None if form_only else _question(view, pairs)
             if question is not None:
                 job = self._jobs.of(*question)
                 shown["command"] = typed(words(view.verb, _without_values(view, _own(view, pairs))))
-                if not view.long:
+                if not view.long and job.state != "stopped":
                     self._jobs.begin(job)
                 if job.state != "new":
                     await self._jobs.wait(job, _SHORT)
                 shown["job"] = job
                 if job.answer is not None and job.state == "done":
                     shown |= await self._shown(view, job, pairs)
+                elif job.state in ("running", "stopped"):
+                    shown["first_answer"] = await self._first(view, pairs, job)
         except InvalidValue as error:
-            shown["refused"] = str(error)
-        return self._page("view.html", **shown, status=422 if shown["refused"] else 200)
+            shown["fault"] = fault(view.verb, str(error), pairs, form.gone)
+        return self._page("view.html", **shown, status=422 if shown["fault"] else 200)
+
+    async def _first(self, view: View, pairs: Pairs, better: Job) -> printed.Printed | None:
+        """Return a proven answer that is found within seconds, while a better one is computed; None before it is."""
+        if _TIME_LIMIT not in {one.name for one in controls(view.verb)} or _TIME_LIMIT in dict(pairs) or view.as_json:
+            return None
+        question = _question(view, [*pairs, (_TIME_LIMIT, _FIRST_ANSWER)])
+        assert question is not None
+        argv, _, given_documents = question
+        job = self._jobs.of(argv, documents=given_documents)
+        if better.state == "running":
+            self._jobs.begin(job)
+            await self._jobs.wait(job, 0)
+        if job.answer is None or job.answer.status != 0:
+            return None
+        told = printed.read(view.verb, job.answer)
+        return replace(told, notes=tuple(note for note in told.notes if _STOPPED not in note))
 
     async def _shown(self, view: View, job: Job, pairs: Pairs) -> dict[str, Any]:
         """Return the text of the page about an answer."""
         assert job.answer is not None
         answer = job.answer
         out = "" if view.as_json and answer.status not in (0, 1) else answer.out  # (1: it does not hold)
-        told = printed.read(answer, as_json=view.as_json)
+        told = printed.read(view.verb, answer, as_json=view.as_json)
         found: dict[str, Any] = {"answer": told, "tables": (), "html": "", "code": {}, "files": {}, "parts": {}}
-        if told.error and answer.status != 0 and not told.rows and not told.text:
-            return {**found, "refused": told.error}
+        found |= {"verdict": None, "cheaper": None, "attacker": ""}
+        if told.error and answer.status != 0 and not told.rows and not told.text and not out:
+            given = dict(pairs)
+            return {**found, "fault": fault(view.verb, told.message, pairs, layout(view, given).gone)}
         if view.as_json and out:
-            found["tables"] = TABLES[view.verb](json.loads(out))
+            document = json.loads(out)
+            found["tables"] = TABLES[view.verb](document)
+            if view.verb == "check":
+                verdict = str(document["verdict"])
+                found["verdict"] = {"holds": document["holds"], "text": verdict[:1].upper() + verdict[1:]}
         elif view.verb == "show" or (view.verb == "table" and dict(pairs).get("format", "md") == "md"):
             found["html"] = formulas.page(out)
         found["files"] = {kind: words for kind, (*_, words) in files(view.verb).items()}
@@ -210,13 +261,17 @@ class App:
                 for kind, words in found["files"].items()
                 if (answer.folder / (files(view.verb)[kind][1] or "none")).exists()
             }
-        if view.extra == "code":
+        if view.extra in ("code", "attacker"):
             found["code"] = answer.extra or {}
-        if view.extra == "code" and view.verb != "remaining":
-            spent = _spending(view, pairs, told)
-            found["parts"] = {
-                name: f"/noise/{spent[0]}/{name}?{urlencode(spent[1])}" for name in ("details", "accountants")
-            }
+            found["cheaper"] = _cheaper(view, told, dict(pairs))
+        if view.verb == "attacker":
+            found["parts"] = {"rates": f"/noise/attacker/rates?{urlencode(pairs)}"}
+        elif view.extra == "code" and view.verb != "remaining":
+            found["attacker"] = _attacker(view, pairs, told)
+            if (spent := _spending(view, pairs, told)) is not None:
+                found["parts"] = {
+                    name: f"/noise/{spent[0]}/{name}?{urlencode(spent[1])}" for name in ("details", "accountants")
+                }
         elif view.extra == "regimes" and answer.extra:
             found |= _map(answer.extra, dict(pairs))
         elif view.extra == "statement" and answer.extra:
@@ -236,8 +291,9 @@ class App:
         await self._jobs.wait(job, _LONG)
         if job.answer is None:
             return {"evaluated": None}
-        told = printed.read(job.answer)
-        return {"evaluated": told, "evaluated_command": typed(argv)}
+        told = printed.read("evaluate", job.answer)
+        wrong = fault("evaluate", told.message, pairs) if told.error else None
+        return {"evaluated": told, "evaluated_command": typed(argv), "wrong_value": wrong}
 
     async def results(self, request: Request) -> Response:
         """A page of what was found when everything was run."""
@@ -263,35 +319,37 @@ class App:
         return self._nothing() if found is None else FileResponse(found)
 
     async def part(self, request: Request) -> Response:
-        """A part of a page that is asked for by itself: the curve and its meaning, or other accountants."""
+        """A part of a page that is asked for by itself: its form, the curve, error rates, or other accountants."""
         key, name = (request.path_params["page"], request.path_params["view"]), request.path_params["part"]
         view = VIEWS.get(key)
-        if view is None or view.verb not in ("epsilon", "delta") or name not in ("details", "accountants"):
+        if view is not None and name == "form":
+            return await self._answered(key, view, _pairs(request), request.url.path, form_only=True)
+        if view is None or name not in _PARTS.get(view.verb, ()):
             return self._nothing()
-        pairs = _pairs(request)
+        asked = _pairs(request)
+        pairs = [pair for pair in asked if pair[0] != _BY_ITSELF]
         shown: dict[str, Any] = {
             "part": name,
             "job": None,
+            "too_long": "",
             "refused": "",
-            "here": f"{request.url.path}?{urlencode(pairs)}",
+            "here": f"{request.url.path}?{urlencode(asked)}",
             "back": f"/{'/'.join(key)}?{urlencode(pairs)}",
         }
         try:
-            argv = words(view.verb, pairs)
-            if name == "details":
-                more = ["--curve", "curve.json", "--trade-off", "trade-off.json", "--report", "report.html"]
-            else:
-                more = ["--method", "all"]
-            job = self._jobs.of([*argv, *more])
+            job = self._jobs.of(_argv_of_part(view, name, pairs))
             self._jobs.begin(job)
             await self._jobs.wait(job, _SHORT)
             shown["job"] = job
+            if len(asked) > len(pairs) and job.state == "running" and job.seconds >= _BY_ITSELF_SECONDS:
+                self._jobs.stop(job)
+                shown["too_long"] = f"{request.url.path}?{urlencode(pairs)}"
             if job.answer is not None:
-                shown["refused"] = printed.read(job.answer).error
+                shown["refused"] = printed.read(view.verb, job.answer, as_json=name == "rates").error
                 if not shown["refused"]:
-                    shown |= _details(job.answer.folder) if name == "details" else {"rows": job.answer.table}
+                    shown |= _of_part(name, job.answer)
         except InvalidValue as error:
-            shown["refused"] = str(error)
+            shown["refused"] = in_words(view.verb, str(error))
         return self._page("part.html", **shown, status=422 if shown["refused"] else 200)
 
     async def file(self, request: Request) -> Response:
@@ -315,7 +373,8 @@ class App:
             if job.state != "new":
                 await self._jobs.wait(job, _LONG)
         except InvalidValue as error:
-            return self._page("message.html", title="Refused", text=str(error), status=422)
+            text = in_words(view.verb, str(error))
+            return self._page("message.html", title="Refused", text=text, status=422)
         if job.answer is None:
             return self._page("message.html", title="Not there yet", text="It is not finished: try again.", status=503)
         if not name and job.answer.status in (0, 1):
@@ -327,7 +386,8 @@ class App:
             if kind == "report":
                 headers["content-security-policy"] = _OF_A_REPORT
             return FileResponse(job.answer.folder / name, headers=headers)
-        return self._page("message.html", title="Refused", text=printed.read(job.answer).error, status=422)
+        text = printed.read(view.verb, job.answer).error
+        return self._page("message.html", title="Refused", text=text, status=422)
 
     async def job(self, request: Request) -> Response:
         """Stop a job, or begin it again."""
@@ -354,12 +414,13 @@ class App:
     def _nothing(self) -> Response:
         return self._page("message.html", title="Not found", text="There is no such page.", status=404)
 
-    def _page(self, template: str, *, status: int, **shown: Any) -> Response:
+    def _page(self, template: str, *, status: int, **shown: Any) -> HTMLResponse:
         text = self._templates.get_template(template).render(
             **{
                 "version": __version__,
                 "pages": PAGES,
                 "views_of": views_of,
+                "views": VIEWS,
                 "address": _address,
                 "key": ("", ""),
                 **shown,
@@ -383,12 +444,14 @@ async def _body(request: Request) -> str | None:
 
 
 def _address(page: str, view: str) -> str:
-    example = urlencode(VIEWS[page, view].example)
+    """Return the address of a new page: with its example, unless that waits for a button."""
+    found = VIEWS[page, view]
+    example = "" if found.opens_filled else urlencode(found.example)
     return f"/{page}/{view}" + (f"?{example}" if example else "")
 
 
 def _needs_something(view: View) -> bool:
-    return any(one.required for one in controls(view.verb)) or view.verb in ("calibrate", "verify", "audit")
+    return any(one.required for one in controls(view.verb)) or view.verb in ("calibrate", "attacker", "verify", "audit")
 
 
 def _without_values(view: View, pairs: Pairs) -> Pairs:
@@ -421,14 +484,61 @@ def _question(view: View, pairs: Pairs) -> tuple[Sequence[str], str, tuple[tuple
     return argv, view.extra, documents(view.verb, own)
 
 
-def _spending(view: View, pairs: Pairs, told: printed.Printed) -> tuple[str, Pairs]:
-    """Return the verb and the options that account for the result of a calibration."""
+def _solved(view: View, pairs: Pairs, told: printed.Printed) -> Pairs:
+    """Return the options of the training run of an answer, with the value that a calibration found."""
     if view.verb != "calibrate":
-        return view.verb, pairs
-    given = dict(pairs)
+        return pairs
     name, value, _ = told.rows[0]
-    kept = [(key, text) for key, text in pairs if key not in _ASKED]
-    return "epsilon", [("delta", given["target-delta"]), (name.replace(" ", "-"), value), *kept]
+    return [(name.replace(" ", "-"), value), *((key, text) for key, text in pairs if key not in _ASKED)]
+
+
+def _spending(view: View, pairs: Pairs, told: printed.Printed) -> tuple[str, Pairs] | None:
+    """Return the verb and the options that account for the result; None where the question has no δ."""
+    given = dict(pairs)
+    if view.verb in ("epsilon", "delta"):
+        return view.verb, pairs
+    if view.verb != "calibrate" or "target-tpr" in given:
+        return None
+    if "target-advantage" in given:
+        return "delta", [("epsilon", "0"), *_solved(view, pairs, told)]
+    return "epsilon", [("delta", given["target-delta"]), *_solved(view, pairs, told)]
+
+
+def _attacker(view: View, pairs: Pairs, told: printed.Printed) -> str:
+    """Return the address of the error rates of an attacker for the training run of an answer."""
+    known = {one.name for one in controls("attacker")}
+    return f"/noise/attacker?{urlencode([pair for pair in _solved(view, pairs, told) if pair[0] in known])}"
+
+
+def _cheaper(view: View, told: printed.Printed, given: Mapping[str, str]) -> dict[str, str] | None:
+    """Return the advice to draw Poisson samples, with the address of that question, where an answer has one."""
+    if told.cheaper is None:
+        return None
+    words, options, line = told.cheaper
+    changed = dict(zip(options[::2], options[1::2], strict=True))
+    without = options_without_use(scheme_in_use(changed)) | {"batch-size", "dataset-size"}
+    kept = {name: text for name, text in given.items() if name not in without}
+    page = next("/".join(key) for key, one in VIEWS.items() if one is view)
+    return {"text": words, "href": f"/{page}?{urlencode({**kept, **changed})}", "line": line}
+
+
+def _argv_of_part(view: View, name: str, pairs: Pairs) -> list[str]:
+    if name == "rates":
+        asked = [pair for pair in pairs if pair[0] not in ("false-positive-rate", "prior", "baseline")]
+        return [*words(view.verb, asked), "--false-positive-rate", _RATES, "--json"]
+    if name == "accountants":
+        return [*words(view.verb, pairs), "--method", "all"]
+    files_of_it = ("--curve", "curve.json", "--trade-off", "trade-off.json", "--report", "report.html")
+    return [*words(view.verb, pairs), *files_of_it]
+
+
+def _of_part(name: str, answer: Answer) -> dict[str, Any]:
+    if name == "accountants":
+        return {"rows": answer.table}
+    if name == "rates":
+        rates = json.loads(answer.out, parse_float=str)["rates"]
+        return {"rates": charts.rates(rates), "numbers": charts.rates_in_rows(rates)}
+    return _details(answer.folder)
 
 
 def _details(folder: Path) -> dict[str, Any]:
@@ -446,21 +556,25 @@ def _details(folder: Path) -> dict[str, Any]:
         "curve": charts.curve(columns["curve"]),
         "numbers": rows,
         "trade_off": charts.trade_off(columns["trade-off"]),
-        "sections": {name: Markup(found[name]) for name in _SECTIONS},  # noqa: S704 (the report escapes its texts)
+        "sections": {name: Markup(in_words("epsilon", found[name])) for name in _SECTIONS},  # noqa: S704 (escaped)
     }
 
 
 def _map(extra: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
     """Return the map with the reader's position, and the value of each order of growth there."""
     place = [_positive(given[f"at.{name}"], name) for name in ("n", "d", "epsilon") if given.get(f"at.{name}")]
-    shown: dict[str, Any] = {"legend": charts.lettered(extra["regions"]), "orders": ()}
-    point = None
+    legend = [
+        (letter, tint, value, [_named(name) for name in charts.without_versions(best)])
+        for letter, tint, value, best in charts.lettered(extra["regions"])
+    ]
+    shown: dict[str, Any] = {"legend": legend, "orders": ()}
+    point = log_d = None
     if len(place) == 3:
         # numbers of any size
         n, d, epsilon = (math.log(value.numerator) - math.log(value.denominator) for value in place)
         if n < 0 or d <= 0 or epsilon > 0:
             raise InvalidValue("at", ", ".join(map(str, place)), "n at least 1, d above 1 and ε at most 1, for a map")
-        point = (n / d, -epsilon / d)
+        point, log_d = (n / d, -epsilon / d), d
         here = [Fraction(value) for value in (n, d, epsilon)]
         inside = [
             (sum(power * float(x) for power, x in zip(one["powers"], here, strict=True)), one)
@@ -471,16 +585,22 @@ def _map(extra: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
         ranked = sorted(once.values(), key=lambda pair: (pair[0], pair[1]["id"]))
         shown["orders"] = [
             {
-                "id": one["id"],
+                **_named(one["id"]),
                 "order": one["value"],
                 "value": _exponential(value),
                 "status": one["status"],
                 "ratio": _exponential(value - ranked[0][0]),
-                "href": formulas.address(one["id"]).replace("&amp;", "&"),
             }
             for value, one in ranked
         ]
-    return {**shown, "map": charts.regime_map(extra["regions"], point)}
+    return {**shown, "map": charts.regime_map(extra["regions"], point, log_d)}
+
+
+def _named(name: str) -> dict[str, str]:
+    """Return a statement's name in a text, with the address of its page; "" for other text."""
+    (text,) = charts.named([name])
+    href = formulas.address(name).replace("&amp;", "&") if "/" in name else ""
+    return {"id": name, "text": text, "href": href}
 
 
 def _exponential(exponent: float) -> str:

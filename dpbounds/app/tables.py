@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from dpbounds.app.formulas import address
+from dpbounds.cli.printing.output import plain
 from dpbounds.expressions.exact import Direction, formatted_float, to_decimal
+from dpbounds.theorems.index import PAPERS, paper_of
+from dpbounds.theorems.references import authors_and_year, cited_as, references
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,41 +28,110 @@ Cell = str | Link
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A table with its caption; an empty one has the caption alone."""
+    """A table with its caption; an empty one has the caption alone.
+
+    Attributes:
+        folded: Whether a page shows the caption alone until it is opened; None where it is not to be folded.
+    """
 
     caption: str
     head: tuple[str, ...] = ()
     rows: tuple[tuple[Cell, ...], ...] = ()
+    folded: bool | None = None
 
 
-def _id(name: str) -> Link:
-    return Link(name, address(name).replace("&amp;", "&"))
+def linked(name: str, text: str = "") -> Link:
+    """Return a statement by its authors, year and number, or by another text, with the address of its page."""
+    return Link(text or cited_as(name), address(name.partition(": ")[0]).replace("&amp;", "&"))
+
+
+_FEW = 40  # statements of a list that is shown unfolded
+
+
+def _by_paper(
+    found: Sequence[dict[str, Any]], head: tuple[str, ...], row: Callable[[Any], tuple[Cell, ...]]
+) -> list[Rows]:
+    """Return a table for each paper; the tables of a long list are folded."""
+    papers: dict[str, list[tuple[Cell, ...]]] = {}
+    for one in found:
+        papers.setdefault(paper_of(one["id"]), []).append(row(one))
+    return [
+        Rows(f"{_paper(paper)} ({len(rows)})", head, tuple(rows), len(found) > _FEW) for paper, rows in papers.items()
+    ]
 
 
 def _theorems(found: Sequence[dict[str, Any]]) -> list[Rows]:
-    rows = tuple(
-        (_id(one["id"]), one["status"], one["title"], (one["metric"] or "").replace("-", " "), ", ".join(one["errata"]))
-        for one in found
-    )
-    return [Rows(f"{len(rows)} statements", ("statement", "status", "title", "bounds", "errata"), rows)]
+    def row(one: dict[str, Any]) -> tuple[Cell, ...]:
+        bounds = (one["metric"] or "").replace("-", " ")
+        return linked(one["id"], one["number"]), one["title"], bounds, one["status"], ", ".join(one["errata"])
+
+    tables = _by_paper(found, ("statement", "title", "bounds", "status", "errata"), row)
+    return [Rows(f"{len(found)} statements of {len(tables)} papers" if found else "No statement fits."), *tables]
+
+
+def _paper(paper: str) -> str:
+    if paper in PAPERS:
+        return PAPERS[paper]
+    title = re.sub(r"[{}]", "", references()[paper].fields["title"])
+    return f"{authors_and_year(paper)}, {title}"
+
+
+def _check(found: dict[str, Any]) -> list[Rows]:
+    """Return the claims of a certificate, the assumptions that people have to confirm, and the steps of the check."""
+    claims = [
+        Rows(
+            f"What it claims{_ROLES.get(one['role'], '')}",
+            ("", ""),
+            (
+                ("claim", _claimed(one)),
+                ("relation", f"{one['relation']}: {one['relation_in_words']}"),
+                ("releases", "; ".join(one["releases"])),
+                ("digest of the releases", one["digest"]),
+            ),
+        )
+        for one in found["claims"]
+    ]
+    assumed = tuple((str(number), text) for number, text in enumerate(found["assumptions"], 1))
+    ledger = found.get("ledger")
+    lines = () if ledger is None else (f"the ledger {'has' if ledger['matches'] else 'does NOT have'} this digest",)
+    return [
+        *claims,
+        Rows("What no certificate can prove, and people have to confirm", ("", "assumption"), assumed),
+        Rows("How it was checked", ("step",), tuple((line,) for line in (*lines, *found["lines"])), True),
+    ]
+
+
+_ROLES = {"suffices": " of the noise that keeps the budget", "fails": " of the noise that exceeds the budget"}
+
+
+def _claimed(claim: dict[str, Any]) -> str:
+    """Return a claim as ``epsilon at most 1.5, at least 1.49, at delta = 1e-06``."""
+    what = "epsilon" if claim["given"] == "delta" else "delta"
+    upper, lower = _decimal(claim["upper"], "up"), _decimal(claim["lower"], "down")
+    return f"{what} at most {upper}, at least {lower}, at {claim['given']} = {plain(Fraction(claim['target']))}"
+
+
+def _decimal(text: str, direction: Direction) -> str:
+    """Return a fraction as a certificate writes it, rounded to a side; infinity is not a fraction."""
+    return text if "inf" in text else to_decimal(Fraction(text), 10, direction)
 
 
 def _errata(found: Sequence[dict[str, Any]]) -> list[Rows]:
-    rows = tuple(
-        (_id(one["id"]), one["severity"], one["printed"], one["right"], one["survives"] or "", one["evidence"])
-        for one in found
-    )
-    head = ("statement", "kind", "printed", "right", "what survives", "evidence")
-    return [Rows(f"{len(rows)} errata; each has a test that derives it or exhibits the example", head, rows)]
+    def row(one: dict[str, Any]) -> tuple[Cell, ...]:
+        corrected = one["severity"], one["printed"], one["right"], one["survives"] or ""
+        return linked(one["id"], one["where"]), *corrected, one["evidence"]
+
+    tables = _by_paper(found, ("statement", "kind", "printed", "right", "what survives", "evidence"), row)
+    return [Rows(f"{len(found)} errata; each has a test that derives it or exhibits the example"), *tables]
 
 
 def _tightness(found: Sequence[dict[str, Any]]) -> list[Rows]:
     held = tuple(
-        (_id(row["id"]), one["part"], one["verdict"], f"{one['loss']}: {one['run']}", one["gap"])
+        (linked(row["id"]), one["part"], one["verdict"], f"{one['loss']}: {one['run']}", one["gap"])
         for row in found
         for one in row["instances"]
     )
-    unknown = tuple((_id(row["id"]), row["open"]) for row in found if row["open"])
+    unknown = tuple((linked(row["id"]), row["open"]) for row in found if row["open"])
     head = ("statement", "part", "verdict", "worst problem known", "where it loses")
     return [
         Rows("Bounds beside problems on which they are nearly attained", head, held),
@@ -89,7 +162,7 @@ def _guarantee(one: dict[str, Any]) -> tuple[Cell, ...]:
     value = f"{sign}\N{NO-BREAK SPACE}{_end(number, 'up')}"
     return (
         str(one["place"] or "–"),
-        _id(one["id"]),
+        linked(one["id"]),
         value + (" (vacuous)" if one["vacuous"] else ""),
         one["sense"] or "",
         "" if one["gradient_evaluations"] is None else _number(float(one["gradient_evaluations"])),
@@ -108,7 +181,8 @@ def _plan(found: dict[str, Any]) -> list[Rows]:
         f"Without any algorithm: at most {_end(one['value'], 'up')}: {one['reason']}" for one in found["trivial"][:1]
     ]
     floors = [
-        f"No method is below {'the order of ' * one['up_to_constant']}{_end(one['value'], 'down')}: {one['id']}"
+        f"No method is below {'the order of ' * one['up_to_constant']}{_end(one['value'], 'down')} "
+        f"({cited_as(one['id'])})"
         for one in found["lower_bounds"][:1]
     ]
     vacuous = ["Every bound is vacuous at these numbers: none is below the bound that holds without any algorithm."]
@@ -117,7 +191,7 @@ def _plan(found: dict[str, Any]) -> list[Rows]:
     tables += [_without_empty_columns(Rows(kind, head, tuple(rows))) for kind, rows in kinds.items()]
     runs = tuple(
         (
-            _id(one["id"]),
+            linked(one["id"]),
             one["command"],
             ", ".join(f"{name} = {_number(each['value'])}" for name, each in one["parameters"].items()),
         )
@@ -126,10 +200,10 @@ def _plan(found: dict[str, Any]) -> list[Rows]:
     )
     if runs:
         tables.append(Rows("Commands that run them", ("statement", "command", "parameters"), runs))
-    missing = tuple((_id(one["id"]), ", ".join(one["needs"])) for one in found["missing"])
+    missing = tuple((linked(one["id"]), ", ".join(one["needs"])) for one in found["missing"])
     if missing:
         tables.append(Rows("Not ranked: a value is missing", ("statement", "needs"), missing))
-    out = tuple((_id(one["id"]), one["reason"]) for one in found["left_out"])
+    out = tuple((linked(one["id"]), one["reason"]) for one in found["left_out"])
     if out:
         tables.append(Rows("Left out", ("statement", "why"), out))
     return tables
@@ -141,7 +215,7 @@ def _verify(found: dict[str, Any]) -> list[Rows]:
     head = ("statement", "check", "verdict", "promised", "measured", "interval", "why")
     rows = tuple(
         (
-            _id(one["theorem"]),
+            linked(one["theorem"]),
             one["name"],
             one["verdict"],
             _promised(one["predicted"]),
@@ -151,7 +225,9 @@ def _verify(found: dict[str, Any]) -> list[Rows]:
         )
         for one in sorted(found["checks"], key=lambda one: list(_VERDICTS).index(one["verdict"]))
     )
-    experiments = tuple((_id(one["theorem"]), one["name"], " ".join(one["findings"])) for one in found["experiments"])
+    experiments = tuple(
+        (linked(one["theorem"]), one["name"], " ".join(one["findings"])) for one in found["experiments"]
+    )
     told = ("statement", "experiment", "what it shows")
     return [
         Rows(f"Guarantees of theorems, compared with runs: {counts}", head, rows),
@@ -232,6 +308,7 @@ def _verdict(one: dict[str, Any]) -> str:
 
 
 TABLES: dict[str, Callable[[Any], list[Rows]]] = {
+    "check": _check,
     "theorems": _theorems,
     "errata": _errata,
     "tightness": _tightness,

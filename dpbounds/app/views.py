@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from dpbounds.app.controls import Control, Pairs, command, controls
+from dpbounds.app.controls import Pairs, command
 
 PAGES = {
-    "noise": "Noise",
+    "noise": "Privacy",
+    "check": "Certificate",
     "compare": "Compare",
     "plan": "Plan",
     "library": "Library",
@@ -30,27 +31,40 @@ class View:
     """One question of a page.
 
     Attributes:
-        first: Controls that are always shown; all others are behind "more options".
+        about: What the answer is good for, in one sentence.
+        first: Controls that are always shown; those of the sampling scheme follow "sampling".
         example: The question of a new page.
         extra: A function of ``extras`` that adds to the answer.
         as_json: The answer is taken as JSON and shown as a table.
-        long: Whether it takes a while, so that following a link does not start it.
+        long: Whether it runs programs for minutes: it is sent by a button, and a link does not start it.
+        waits: Whether a new page waits for its button, as the example takes seconds.
+        takes: The time of the example, in words.
         places: Fields that are not an option: a point on a map.
     """
 
     verb: str
     title: str
+    about: str
     first: tuple[str, ...]
     example: Pairs = ()
     extra: str = ""
     as_json: bool = False
     long: bool = False
+    waits: bool = False
+    takes: str = ""
     sliders: tuple[Slider, ...] = ()
     places: tuple[str, ...] = ()
 
+    @property
+    def opens_filled(self) -> bool:
+        """Whether a new page has the example in its form, and computes nothing before its button is pressed."""
+        return self.waits or self.long
 
-_TRAINING = ("sampling", "sample-rate", "steps", "relation")
-_SPENT = (("noise-multiplier", "1"), ("sample-rate", "0.01"), ("steps", "10000"))
+
+_ACCOUNTING = "a second for full batches and Poisson samples, and up to minutes for other schemes"
+_TRAINING = ("sampling", "relation")
+_POISSON = (("sampling", "poisson"), ("sample-rate", "0.01"), ("steps", "10000"))
+_SPENT = (("noise-multiplier", "1"), *_POISSON)
 _UNIT = (("n", "1e6"), ("d", "100"), ("epsilon", "1"), ("delta", "1e-6"), ("lipschitz", "1"), ("smoothness", "1"))
 _LEDGER = (  # a thousand steps of training
     '{"format": "dpbounds/ledger", "version": 2, "releases": [{"mechanism": "gaussian", "noise_multiplier": "1", '
@@ -61,43 +75,71 @@ VIEWS = {
     ("noise", "calibrate"): View(
         "calibrate",
         "How much noise does a budget need?",
-        ("target-epsilon", "target-delta", *_TRAINING),
-        (("target-epsilon", "1"), ("target-delta", "1e-6"), ("sample-rate", "0.01"), ("steps", "10000")),
+        "Before training: the smallest noise multiplier, or the most steps, with which a privacy budget is kept.",
+        ("target-epsilon", "target-delta", "noise-multiplier", *_TRAINING),
+        (("target-epsilon", "1"), ("target-delta", "1e-6"), *_POISSON),
         extra="code",
+        takes=_ACCOUNTING,
     ),
     ("noise", "epsilon"): View(
         "epsilon",
         "What ε has a training run spent?",
+        "After training: the ε that holds for the noise and the steps that were used.",
         ("delta", "noise-multiplier", *_TRAINING),
         (("delta", "1e-6"), *_SPENT),
         extra="code",
+        takes=_ACCOUNTING,
     ),
     ("noise", "delta"): View(
         "delta",
         "What δ has a training run spent?",
+        "The δ that belongs to a given ε.",
         ("epsilon", "noise-multiplier", *_TRAINING),
         (("epsilon", "7"), *_SPENT),
         extra="code",
+        takes=_ACCOUNTING,
+    ),
+    ("noise", "attacker"): View(
+        "attacker",
+        "What can an attacker find out?",
+        "The meaning of ε and δ: how often an attacker can tell whether a record is in the data.",
+        ("noise-multiplier", *_TRAINING, "false-positive-rate", "prior", "baseline"),
+        (("noise-multiplier", "1"), ("sampling", "poisson"), ("sample-rate", "0.01"), ("steps", "1000")),
+        extra="attacker",
+        takes=_ACCOUNTING,
     ),
     ("noise", "remaining"): View(
         "remaining",
         "What is left of a budget after a run?",
+        "The steps that a run may still make, from the ledger that it wrote.",
         ("ledger", "target-epsilon", "target-delta", "relation", "dataset-size"),
         (("ledger", _LEDGER), ("target-epsilon", "4"), ("target-delta", "1e-6")),
         extra="code",
+        takes=_ACCOUNTING,
     ),
     ("noise", "ball"): View(
         "ball",
         "What does uniform-ball noise spend?",
+        "Noise that is uniform on a ball, in place of Gaussian noise.",
         ("sensitivity", "dimension", "target-delta", "radius", "dataset-size", "steps"),
         (
             *(("sensitivity", "2"), ("dimension", "10"), ("target-delta", "1e-3")),
             *(("dataset-size", "100000"), ("steps", "1000")),
         ),
     ),
+    ("check", "certificate"): View(
+        "check",
+        "Does a certificate hold?",
+        "For a certificate that you were sent: an independent checker proves its claim again, or refutes it.",
+        ("file", "ledger"),
+        as_json=True,
+        waits=True,
+        takes="a second; minutes for very long schedules",
+    ),
     ("compare", "regimes"): View(
         "regimes",
-        "Who wins where, and by how much?",
+        "Which result is best where?",
+        "A map of the best known order of growth, for each number of records and of parameters, and each ε.",
         ("metric",),
         (("metric", "gradient-norm"), ("at.n", "1e6"), ("at.d", "100"), ("at.epsilon", "1")),
         extra="regimes",
@@ -107,12 +149,14 @@ VIEWS = {
     ("compare", "table"): View(
         "table",
         "A table of results, with your rows, columns and values",
+        "Tables for a paper or a talk, in Markdown, LaTeX or CSV.",
         ("name", "at", "rows", "columns", "format", "letters"),
         (("name", "gradient-norm"), ("at", "n=1e6,d=100,epsilon=1,delta=1e-6")),
     ),
     ("compare", "statements"): View(
         "compare",
-        "Two statements at the same values",
+        "Two theorems at the same values",
+        "The values of two theorems side by side, with their ratio.",
         ("first", "second", "words", "parts"),
         (
             *(("first", "wang-xu-2019/theorem-2"), ("second", "cited/wang-ye-xu-2017/main-result")),
@@ -122,62 +166,94 @@ VIEWS = {
     ("plan", "plan"): View(
         "plan",
         "The best guarantee for given numbers",
+        "All theorems that apply to your numbers, ranked by what they guarantee, with the commands that run them.",
         (
             *("metric", "n", "d", "epsilon", "delta", "lipschitz", "smoothness", "initial-gap"),
             *("gradients-limit", "steps-limit", "batch-size", "memory-limit"),
         ),
         (("metric", "gradient-norm"), *_UNIT, ("initial-gap", "1")),
         as_json=True,
+        waits=True,
+        takes="about 10 seconds",
         sliders=(Slider("n", 2, 9), Slider("epsilon", -2, 1), Slider("gradients-limit", 4, 15)),
     ),
     ("library", "statements"): View(
-        "theorems", "All statements", ("search", "paper", "metric", "status"), as_json=True
+        "theorems",
+        "All theorems",
+        "Theorems, algorithms and definitions, by paper, with their status and known errors.",
+        ("search", "paper", "metric", "status"),
+        as_json=True,
     ),
     ("library", "statement"): View(
-        "show", "One statement", ("name",), (("name", "wang-xu-2019/theorem-2/explicit"),), extra="statement"
+        "show",
+        "One theorem",
+        "A theorem with its conditions and formulas, evaluated at your values.",
+        ("name",),
+        (("name", "wang-xu-2019/theorem-2/explicit"),),
+        extra="statement",
     ),
-    ("library", "errata"): View("errata", "Errata of the papers", ("paper", "severity"), as_json=True),
+    ("library", "errata"): View(
+        "errata",
+        "Errata of the papers",
+        "Errors in published versions, with corrections.",
+        ("paper", "severity"),
+        as_json=True,
+    ),
     ("evidence", "verify"): View(
         "verify",
         "Does an algorithm agree with its theorem?",
+        "Runs of an algorithm, compared with the guarantee of its theorem.",
         ("names", "full", "jobs"),
         (("names", "tholeti-kalyani-2020/equation-6"),),
         as_json=True,
         long=True,
+        takes="seconds to a minute for each theorem, at small size",
     ),
-    ("evidence", "tightness"): View("tightness", "How tight is each bound?", ("name",), as_json=True),
+    ("evidence", "tightness"): View(
+        "tightness",
+        "How tight is each bound?",
+        "Bounds beside problems on which they are nearly attained.",
+        ("name",),
+        as_json=True,
+    ),
     ("evidence", "audit"): View(
         "audit",
         "What ε does an attack on an algorithm prove?",
+        "Attacks on an algorithm: a lower bound on its ε, with a stated confidence.",
         ("name", "epsilon", "delta", "seconds", "runs"),
         (("name", "dp-pgd"), ("seconds", "20")),
         as_json=True,
         long=True,
+        takes="the seconds of the form at most",
     ),
     ("evidence", "explain"): View(
         "explain",
-        "Where does the rest of a bound go?",
-        ("name",),
+        "Which proof step loses the most?",
+        "The steps of a proof, measured on runs: where a bound is larger than it has to be.",
+        ("name", "repetitions"),
         (("name", "dp-pgd"), ("repetitions", "16")),
         long=True,
+        takes="about a minute",
     ),
 }
 
-# what else there is, under headings; all that has none is under "More options"
+# headings of controls that are not always shown; those without one are under "More options"
 GROUPS = {
-    "How batches are drawn": (
-        *("epochs", "batch-size", "dataset-size", "max-batch-size", "batches", "participations", "redraw", "same-bins"),
+    "Batch size, epochs": (
+        *("sample-rate", "steps", "epochs", "batches", "batch-size", "max-batch-size", "dataset-size"),
+        *("participations", "redraw", "same-bins"),
     ),
     "Other noise, or another unknown": (
         *("solve", "noise-multiplier", "noise-stddev", "clipping-norm", "noise", "bound"),
     ),
+    "An attacker in place of a budget": ("target-advantage", "target-tpr", "at-fpr"),
     "Correlated noise": (
         *("matrix", "toeplitz", "tree", "bands", "error", "participation", "separation", "at-most", "groups"),
     ),
     "Only the last iterate is published": ("release", "smoothness-step", "weight-decay-step", "order"),
 }
 
-# what may be taken away: the option that makes it, its file ("" for what is printed), and what it is
+# downloads: the option that makes one, its file ("" for printed text), and its name
 _FILES = {
     "statement": ("--statement", "", "Privacy statement"),
     "certificate": ("--certificate", "certificate.json", "Certificate"),
@@ -196,16 +272,6 @@ def files(verb: str) -> dict[str, tuple[str, str, str]]:
     options = {"", *(option for param in command(verb).params for option in param.opts)}
     without = ("json",) if verb == "table" else ()  # it says there whether files are fresh
     return {kind: one for kind, one in _FILES.items() if one[0] in options and kind not in without}
-
-
-def grouped(view: View) -> dict[str, list[Control]]:
-    """Return the controls that are not always shown, under their headings."""
-    found: dict[str, list[Control]] = {}
-    for one in controls(view.verb):
-        if one.name not in view.first:
-            title = next((title for title, names in GROUPS.items() if one.name in names), "More options")
-            found.setdefault(title, []).append(one)
-    return dict(sorted(found.items(), key=lambda pair: [*GROUPS, "More options"].index(pair[0])))
 
 
 def views_of(page: str) -> dict[str, View]:

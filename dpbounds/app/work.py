@@ -37,6 +37,7 @@ LATER = (
     *("dpbounds.privacy.notions.optimal_composition", "dpbounds.privacy.notions.random_signs"),
     *("dpbounds.privacy.accountants.trade_off", "dpbounds.cli.answers.curves", "dpbounds.render.curves"),
     *("matplotlib.figure", "matplotlib.backends.backend_svg", "dpbounds.privacy.publishing.certificates"),
+    *("dpbounds.privacy.accountants.attackers", "dpbounds.cli.verbs.attacker", "dpbounds.cli.verbs.check"),
     *("dpbounds.privacy.publishing.standalone_checker", "dpbounds.cli.verbs.show", "dpbounds.cli.verbs.evaluate"),
     *("dpbounds.cli.verbs.plan", "dpbounds.rates.plan", "dpbounds.rates.regimes", "dpbounds.rates.planes"),
     *("dpbounds.render.catalogue", "dpbounds.render.forms", "dpbounds.cli.questions.letters"),

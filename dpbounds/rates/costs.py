@@ -36,6 +36,8 @@ _DESCENTS = {
 }
 # Noise along a path: an iterate, the estimate and two gradients; and a Hessian, where one is formed.
 _PATHS = {
+    "dpbounds/population-path-noise": (4, 0),
+    "dpbounds/population-path-noise/warm-start": (4, 0),
     "dpbounds/second-order-path-noise": (4, 1),
     "dpbounds/second-order-path-noise/population": (4, 1),
     "dpbounds/second-order-path-noise/warm-start": (4, 1),

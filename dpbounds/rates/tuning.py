@@ -405,7 +405,7 @@ def _compiled(
                 continue
             small, large = (_inlined(_uncompared(each), prescribed) for each in (less, more))
             if set(free) & (small.free_symbols | large.free_symbols):
-                gaps.append((large - small) / (abs(large) + abs(small)))
+                gaps.append((large - small) / (_SIZE(large) + _SIZE(small)))
     arguments = sorted(set().union(inner.free_symbols, *(gap.free_symbols for gap in gaps)), key=str)
     compiled = lambdify(
         arguments,
@@ -416,8 +416,10 @@ def _compiled(
     return tuple(one.name for one in arguments), compiled, len(gaps)
 
 
-_LEAST, _LARGEST = Function("least"), Function("largest")
+# SymPy would compare the sides of the first two, and of an absolute value it would ask whether what is inside is real
+_LEAST, _LARGEST, _SIZE = Function("least"), Function("largest"), Function("size")
 _BROADCAST = {
+    "size": np.abs,
     "least": lambda *sides: reduce(np.minimum, sides),
     "largest": lambda *sides: reduce(np.maximum, sides),
 }

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dpbounds.expressions.symbols import QUANTITIES
 from dpbounds.render.tables import Assumed, Conditions, Formula, Id, Missing, Standing, Table, TableCell
 from dpbounds.theorems.latex_text import prose
-from dpbounds.theorems.references import bibtex, references
+from dpbounds.theorems.references import authors_and_year, bibtex, references
 
 BIBLIOGRAPHY = "dpbounds.bib"
 PACKAGES = ("amsmath", "amssymb", "array", "booktabs", "longtable")
@@ -270,10 +270,7 @@ def who(paper: str) -> str:
     >>> who("wang-xu-2019"), who("lowy-ullman-wright-2024")
     ('Wang \\& Xu 2019', 'Lowy et al.\\ 2024')
     """
-    fields: Mapping[str, str] = references()[paper].fields
-    names = [re.sub(r"^\{(.*)\}$", r"\1", one.split(",")[0]) for one in fields["author"].split(" and ")]
-    several = rf"{names[0]} et al.\ " if len(names) > 2 else r" \& ".join(names) + " "
-    return several + fields["year"]
+    return authors_and_year(paper).replace("&", r"\&").replace("et al. ", "et al.\\ ")
 
 
 # --- The page ---------------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 HOME = Path(__file__).parent.parent / "papers"
 INDEX = HOME / "index.json"
 ID = re.compile(r"[a-z0-9-]+(/[a-z0-9.-]+)+")
+OWN = "dpbounds"  # the "paper" of results of this library
 EXPLICIT = "/explicit"  # ends the id of a version with constants
 PAPERS = {
     "wang-xu-2019": "Wang & Xu, Differentially Private ERM with Smooth Non-convex Loss Functions (AAAI 2019)",
@@ -32,7 +33,7 @@ PAPERS = {
     "ganesh-liu-oh-thakurta-2023": "Ganesh, Liu, Oh & Thakurta, Private (Stochastic) Non-Convex Optimization (2023)",
     "lowy-ullman-wright-2024": "Lowy, Ullman & Wright, How to Make the Gradients Small Privately (2024, version 1)",
     "cited": "What these papers build on or compare with, and newer results that change the picture",
-    "dpbounds": "Results of this library without a printed counterpart",
+    OWN: "Results of this library without a printed counterpart",
 }
 
 
@@ -108,8 +109,17 @@ def module_of(name: str) -> str:
     """
     pieces = [piece.replace("-", "_").replace(".", "_") for piece in name.split("/")]
     folders = 2 if pieces[0] == "cited" else 1
-    home = ["ours"] if pieces[0] == "dpbounds" else pieces[:folders]
+    home = ["ours"] if pieces[0] == OWN else pieces[:folders]
     return ".".join(["dpbounds", "papers", *home, "_".join(pieces[folders:])])
+
+
+def paper_of(name: str) -> str:
+    """Return the paper of an id.
+
+    >>> paper_of("wang-xu-2019/theorem-2/explicit"), paper_of("cited/abadi-et-al-2016/theorem-1")
+    ('wang-xu-2019', 'cited/abadi-et-al-2016')
+    """
+    return "/".join(name.split("/")[: 2 if name.startswith("cited/") else 1])
 
 
 def item_of(stem: str) -> str:

@@ -16,7 +16,7 @@ from importlib import resources
 from types import MappingProxyType
 
 from dpbounds.errors import InvalidValue, shortened
-from dpbounds.theorems.index import PAPERS
+from dpbounds.theorems.index import OWN, PAPERS, Entry, listing
 
 FILE = "references.bib"
 REQUIRED: Mapping[str, frozenset[str]] = MappingProxyType(
@@ -170,3 +170,42 @@ def bibliography(papers: Iterable[str]) -> str:
     2
     """
     return "\n".join(bibtex(paper) for paper in dict.fromkeys(papers))
+
+
+def authors_and_year(paper: str) -> str:
+    """Return the authors and the year of a paper, as in a text.
+
+    Raises:
+        InvalidValue: The library has no such paper.
+
+    >>> authors_and_year("wang-xu-2019"), authors_and_year("lowy-ullman-wright-2024")
+    ('Wang & Xu 2019', 'Lowy et al. 2024')
+    """
+    bibtex(paper)  # refuses an unknown one
+    fields = references()[paper].fields
+    names = [re.sub(r"^\{(.*)\}$", r"\1", one.split(",")[0]) for one in fields["author"].split(" and ")]
+    return f"{names[0]} et al. {fields['year']}" if len(names) > 2 else f"{' & '.join(names)} {fields['year']}"
+
+
+def cited_as(name: str) -> str:
+    """Return the authors, the year and the number of a statement; any other name is returned as it is.
+
+    >>> cited_as("cited/arora-et-al-2023/theorem-4.2"), cited_as("cited/wang-xu-2020/main-result")
+    ('Arora et al. 2023, Theorem 4.2', 'Wang & Xu 2020')
+    >>> cited_as("dpbounds/langevin-under-pl"), cited_as("wang-xu-2019")
+    ('dpbounds, langevin under pl', 'wang-xu-2019')
+    >>> cited_as("wang-xu-2019/theorem-2/explicit: tuned")  # with a part of the statement
+    'Wang & Xu 2019, Theorem 2, explicit: tuned'
+    """
+    statement, colon, part = name.partition(": ")
+    entry = _entries_by_id().get(statement)
+    if entry is None:
+        return name
+    paper = OWN if entry.paper == OWN else authors_and_year(entry.paper)
+    cited = paper if entry.number == "main result" else f"{paper}, {entry.number}"
+    return cited + colon + part
+
+
+@cache
+def _entries_by_id() -> Mapping[str, Entry]:
+    return MappingProxyType({entry.id: entry for entry in listing()})

@@ -44,6 +44,8 @@ SPENT = {
     "dp-sgd-last-iterate": 0.75,
     "warm-spider": 0.97,
     "warm-path-noise": 0.97,
+    "warm-iterative-path-noise": 0.95,
+    "warm-gradient-path-noise": 0.97,
     "iterative-path-noise": 0.91,  # of whose choices only their zCDP is told
     "net-exponential-mechanism": 0.7,
     "regularised-exponential-mechanism": 0.7,
@@ -62,6 +64,9 @@ NOT_OF_THEIR_OWN = {
     "path-noise",
     "iterative-path-noise",
     "warm-path-noise",
+    "warm-iterative-path-noise",
+    "gradient-path-noise",
+    "warm-gradient-path-noise",
 }
 # A descent, random samples, differences, a choice, another geometry; all other examples run in the layer `minutes`.
 KINDS = ("dp-pgd", "dp-sgd-poisson", "dp-spider", "net-exponential-mechanism", "dp-pmd-l1")
@@ -91,7 +96,7 @@ def of(names, *kept):
 
 
 every, every_sound = of(EVERY, *KINDS), of(SOUND, *KINDS)
-COSTLY = {"dp-sgd-shuffled", "iterative-path-noise"}
+COSTLY = {"dp-sgd-shuffled", "iterative-path-noise", "warm-iterative-path-noise"}
 every_oracle = pytest.mark.parametrize(
     "name",
     [name if name in {*ORACLES.values()} - COSTLY else pytest.param(name, marks=pytest.mark.seconds) for name in EVERY],
@@ -213,9 +218,9 @@ WITHOUT_ANY_ALGORITHM = {
     "NetExponentialMechanism": _ball,
     "RegularisedExponentialMechanism": _ball,
     **dict.fromkeys(("StationaryPointSelection", "ConstrainedSecondOrder"), lambda *_: 1),
-    **dict.fromkeys(
-        ("NegativeCurvatureDescent", "PathNoiseDescent", "IterativePathNoise", "WarmStartedPathNoise"), lambda *_: 1
-    ),
+    **dict.fromkeys(("NegativeCurvatureDescent", "PathNoiseDescent", "IterativePathNoise"), lambda *_: 1),
+    **dict.fromkeys(("WarmStartedPathNoise", "WarmStartedIterativePathNoise"), lambda *_: 1),
+    **dict.fromkeys(("GradientPathNoise", "WarmStartedGradientPathNoise"), lambda *_: 1),
 }
 
 
@@ -286,7 +291,8 @@ def test_a_seed_is_the_systems_and_a_given_one_is_a_condition_that_is_said_every
         assert CONDITION not in f"{run}{run.noise_drawn}{run.ledger.to_json()}"
     drawn = [np.hstack([*(np.ravel(x) for x in run.outputs.values()), run.output[0]]) for run in (fresh, again)]
     discrete = {"net-exponential-mechanism", "above-threshold", "above-threshold-doubled"}  # may well agree
-    discrete |= {"warm-path-noise"}  # where the point that was drawn from a net is good enough
+    # where the point that was drawn from a net is good enough
+    discrete |= {"warm-path-noise", "warm-iterative-path-noise", "warm-gradient-path-noise"}
     assert name in discrete or not np.array_equal(*drawn)
     assert (given.seed, given.ledger.seeded) == (2, True)
     for text in (str(given), given.noise_drawn, given.ledger.to_json()):
@@ -332,7 +338,9 @@ WITHOUT_NOISE = ("regularised-exponential-mechanism", "alternate-sample")
 # What a mechanism of its own writes is its plan itself: less noise can only be drawn, which is tested below.
 PLAN_ITSELF = (*WITHOUT_NOISE, "above-threshold", "above-threshold-doubled", "above-threshold-as-printed")
 # How often a question is asked again where answers that were not needed are paid for: a run that stops early may ask.
-AGAIN = dict.fromkeys(("dp-gd-sosp", "dp-gd-so", "dp-nc", "path-noise", "iterative-path-noise", "warm-path-noise"), 500)
+AGAIN = dict.fromkeys(("dp-gd-sosp", "dp-gd-so", "dp-nc", "path-noise", "iterative-path-noise"), 500)
+AGAIN |= dict.fromkeys(("warm-path-noise", "warm-iterative-path-noise", "warm-gradient-path-noise"), 500)
+AGAIN |= {"gradient-path-noise": 500}
 
 
 @pytest.mark.seconds
@@ -463,7 +471,11 @@ def test_noise_that_is_drawn_half_as_large_raises(name, monkeypatch):
 def test_who_takes_a_kind_of_noise_draws_secure_noise_for_the_same_ledger_or_refuses_in_one_line(name, monkeypatch):
     algorithm, problem = made(name)
     parts = [part for part in ("start", "spider", "search") if hasattr(getattr(algorithm, part, None), "noise")]
-    if name == "warm-path-noise":  # its descent has one kind
+    if name in (
+        "warm-path-noise",
+        "warm-iterative-path-noise",
+        "warm-gradient-path-noise",
+    ):  # their descent has one kind
         with pytest.raises(InvalidValue, match=r"^start\.noise must be 'gaussian'"):
             attrs.evolve(algorithm, start=attrs.evolve(algorithm.start, noise="secure"))
         parts = []
@@ -540,7 +552,7 @@ OF_OTHER_RECORDS = {
     *("DistanceGenerator", "ConstraintSet", "QuadraticOracle | None", "Net", "bool", "Start", "Method[Any]"),
     *("ScaleChoice | RangesChoice | None", "Callable[[int], None] | None"),
     *("Kicks | None", "Growth | None", "Schedule | None", "Spider", "tuple[Spider, ...]"),
-    *("ProjectedGradientDescent", "NetExponentialMechanism", "PopulationStochasticSpider", "PathNoiseDescent"),
+    *("ProjectedGradientDescent", "NetExponentialMechanism", "PopulationStochasticSpider", "Walk"),
     *("Optimiser", "QuantileClipping | None"),
 }
 

@@ -107,7 +107,7 @@ def test_oracles_are_made_by_the_frame_alone():
 def test_whatever_walks_is_a_method_that_says_what_it_measures():
     public = [getattr(algorithms, name) for name in algorithms.__all__]
     kinds = [kind for kind in public if hasattr(kind, "planned")]
-    assert len(kinds) == 35
+    assert len(kinds) == 38
     for kind in kinds:
         assert attrs.has(kind)
         if kind.__name__ in {"PopulationWarmStart", "RandomProjection"}:  # composed of whole runs of others

@@ -49,6 +49,7 @@ def test_every_page_fits_and_is_labelled(watched):
     from dpbounds.app.server import _address
     from dpbounds.app.views import VIEWS
 
+    assert watched.open("/").evaluate("document.documentElement.scrollWidth <= innerWidth")
     for key in VIEWS:
         page = watched.open(_address(*key))
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), key
@@ -67,13 +68,13 @@ def test_keys_alone_are_enough(watched):
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Enter")
     page.locator("#main:focus").wait_for()
-    reached = set()
+    reached, filled = set(), {"delta": "1e-6", "noise-multiplier": "1", "sample-rate": "0.1", "steps": "2"}
     for _ in range(60):
         page.keyboard.press("Tab")
         here = page.evaluate("document.activeElement.name || document.activeElement.textContent")
         reached.add(here)
-        if here in ("delta", "noise-multiplier", "steps"):
-            page.keyboard.type({"delta": "1e-6", "noise-multiplier": "1", "steps": "2"}[here])
+        if here in filled:
+            page.keyboard.type(filled[here])
         if here == "Answer":
             page.keyboard.press("Enter")
             break
@@ -121,11 +122,61 @@ def test_a_refusal_is_said_and_the_way_back_works(watched):
     page.get_by_label("noise multiplier", exact=True).fill("-1")
     page.get_by_role("button", name="Answer").click()
     watched.settle()
-    assert page.get_by_role("alert").inner_text() == "--noise-multiplier must be greater than 0, not -1"
+    told = "“noise multiplier” must be greater than 0, not -1"
+    assert page.get_by_role("alert").inner_text().removesuffix(" Go to the field") == told
+    assert page.locator(".wrong").inner_text() == told
+    assert page.evaluate("document.activeElement.name") == "noise-multiplier"
+    assert page.evaluate("document.activeElement.getAttribute('aria-describedby')").startswith(
+        "of-noise-multiplier-wrong"
+    )
+    page.get_by_label("noise multiplier", exact=True).fill("2")
+    page.get_by_role("button", name="Answer").click()
+    watched.settle()
+    assert page.locator(".wrong, [aria-invalid]").count() == 0
+    page.go_back()
+    watched.settle()
     page.go_back()
     watched.settle()
     assert page.get_by_role("alert").count() == 0
     assert page.locator(".headline").count() == 1
+
+
+@pytest.mark.parametrize("watched", [{"viewport": {"width": 400, "height": 800}}], indirect=True)
+def test_a_form_follows_the_sampling_scheme(watched):
+    """Its fields come and go, values are kept, an error is in view, and the answer comes first on a narrow screen."""
+    page = watched.open(EPSILON + "&sample-rate=0.25&sampling=poisson")
+    top = "document.querySelector('#answer').getBoundingClientRect().top"
+    assert page.evaluate(f"{top} < document.querySelector('#question').getBoundingClientRect().top")
+    assert page.evaluate(f"{top} < 400")
+    page.get_by_label("sampling", exact=True).select_option("shuffled")
+    page.get_by_label("batches", exact=True).wait_for()
+    assert page.get_by_label("sample rate", exact=True).count() == 0
+    assert page.evaluate("document.activeElement.name") == "sampling"
+    assert page.locator("#answer.old").count() == 1
+    page.get_by_role("button", name="Answer").click()
+    watched.settle()
+    place = page.locator(".wrong").bounding_box()
+    assert 0 <= place["y"] < 800
+    assert "“batches” is missing" in page.locator(".wrong").inner_text()
+    page.get_by_label("sampling", exact=True).select_option("poisson")
+    page.get_by_label("sample rate", exact=True).wait_for()
+    assert page.get_by_label("sample rate", exact=True).input_value() == "0.25"
+    page.get_by_role("button", name="Answer").click()
+    watched.settle()
+    assert page.locator(".headline").is_visible()
+
+
+def test_a_certificate_that_was_downloaded_is_checked(watched, tmp_path):
+    page = watched.open(EPSILON)
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="Certificate", exact=True).last.click()
+    waiting.value.save_as(tmp_path / "certificate.json")
+    watched.open("/check/certificate")
+    page.get_by_label("or its file").first.set_input_files(tmp_path / "certificate.json")
+    page.wait_for_function("document.getElementById('of-file').value !== ''")
+    page.get_by_role("button", name="Answer").click()
+    page.locator(".headline").wait_for()
+    assert page.locator(".headline").inner_text() == "The certificate holds"
 
 
 def test_a_ledger_is_chosen_and_stands_in_the_address(watched, tmp_path):
@@ -170,7 +221,7 @@ def test_a_slider_moves_by_keys(watched):
     page.keyboard.press("ArrowRight")
     page.wait_for_url("**at.n=1.3e6**")
     watched.settle()
-    assert page.get_by_label("where you are: n", exact=True).input_value() == "1.3e6"
+    assert page.get_by_label("your n", exact=True).input_value() == "1.3e6"
     assert page.get_by_role("cell", name="1", exact=True).count() >= 1
 
 
@@ -181,6 +232,13 @@ def test_long_work_is_started_and_stopped(watched):
     page.get_by_role("button", name="Stop").click()
     watched.settle()
     assert page.locator("#answer").inner_text().startswith("Stopped.")
+    shuffled = "sampling=shuffled&batches=234&epochs=10&relation=replace-one"
+    page.goto(f"/noise/calibrate?target-epsilon=1&target-delta=1e-6&{shuffled}")
+    page.get_by_text("A better one is being computed").wait_for()
+    page.get_by_role("button", name="Stop").click()
+    watched.settle()
+    assert "Stopped. The answer below is proven" in page.locator("#answer").inner_text()
+    assert page.locator(".headline").inner_text().startswith("noise multiplier ")
 
 
 @pytest.mark.parametrize("watched", [{"java_script_enabled": False}], indirect=True)

@@ -4,7 +4,8 @@ import click
 import pytest
 
 from dpbounds.app.controls import command, controls, documents, typed, words
-from dpbounds.app.views import GROUPS, VIEWS, files, grouped
+from dpbounds.app.layout import layout
+from dpbounds.app.views import GROUPS, VIEWS, files
 from dpbounds.cli.questions.options import METHODS
 from dpbounds.cli.questions.training import samplings
 from dpbounds.errors import InvalidValue
@@ -94,8 +95,9 @@ def test_views_name_what_there_is(key):
     assert set(view.first) <= known
     assert {name for name, _ in view.example} <= known | set(view.places)
     assert {slider.name for slider in view.sliders} <= known | set(view.places)
-    shown = {one.name for rest in grouped(view).values() for one in rest} | set(view.first)
-    assert shown == known
+    form = layout(view, dict(view.example))
+    shown = [one.name for one in (*form.first, *(one for rest in form.groups.values() for one in rest), *form.gone)]
+    assert sorted(shown) == sorted(known)
     options = {option for param in command(view.verb).params for option in param.opts}
     assert {option for option, _, _ in files(view.verb).values()} <= options | {""}
 

@@ -140,6 +140,18 @@ def test_progress_is_told(tmp_path, monkeypatch):
         assert progress is None
 
 
+def test_the_time_that_is_left_follows_from_the_progress(jobs, inline):
+    inline.stuck = True
+    job = jobs.of(("counts",))
+    jobs.begin(job)
+    assert job.remaining is None
+    (job.folder / "progress").write_text("0 4 checks")
+    assert job.remaining is None
+    job.begun = time.monotonic() - 10
+    (job.folder / "progress").write_text("1 4 checks")
+    assert job.remaining in (30, 31)
+
+
 def test_what_is_imported_early_exists():
     for name in (*work.FIRST, *work.LATER):
         if name not in ("dp_accounting",):

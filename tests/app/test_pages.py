@@ -4,42 +4,59 @@ import contextlib
 import html
 import io
 import json
+import math
 import re
 from urllib.parse import urlencode
 
 import pytest
 
-from dpbounds.app import charts, extras, formulas, printed, results
-from dpbounds.app.jobs import Answer
-from dpbounds.app.server import _address, _map
+from dpbounds.app import charts, extras, formulas, printed, results, work
+from dpbounds.app.jobs import Answer, Jobs
+from dpbounds.app.server import _address, _map, application
 from dpbounds.app.tables import TABLES
 from dpbounds.app.views import VIEWS
 from dpbounds.cli import main
 from dpbounds.cli.printing import output
+from tests.app.conftest import Client
 
 CALIBRATE = "target-epsilon=1&target-delta=1e-6&sample-rate=0.01&steps=10000"
 EPSILON = "delta=1e-6&noise-multiplier=1&steps=2"
 
 
 def refused(page):
-    return html.unescape(re.search('class="refused">(.*?)</p>', page.text)[1])
+    return html.unescape(re.search('class="refused">(.*?)( <a [^>]*>Go to the field</a>)?</p>', page.text)[1])
 
 
 def code_of(page, name):
     return html.unescape(re.search(rf"<h3>{name}</h3><pre[^>]*>(.*?)</pre>", page.text, re.DOTALL)[1])
 
 
-def test_it_begins_with_an_answer(ask):
-    begun = ask.get("/")
-    assert begun.status_code == 303
-    page = ask.get(begun.headers["location"])
+def test_it_begins_with_every_question(ask):
+    page = ask.get("/")
+    assert page.status_code == 200
+    for key, view in VIEWS.items():
+        assert f'<a href="{html.escape(_address(*key))}">{view.title}</a>' in page.text.replace("&#39;", "&#x27;")
+        assert html.escape(view.about, quote=False) in page.text
+
+
+def test_a_quick_example_is_answered_at_once(ask):
+    page = ask.get(_address("noise", "calibrate"))
     assert page.status_code == 200
     assert "<title>noise multiplier 4.30210646565" in page.text
     assert "proven to suffice; rounded up" in page.text
     assert code_of(page, "Command line") == (
-        "dpbounds calibrate --target-epsilon 1 --target-delta 1e-6 --sample-rate 0.01 --steps 10000"
+        "dpbounds calibrate --target-epsilon 1 --target-delta 1e-6 --sampling poisson --sample-rate 0.01 --steps 10000"
     )
     assert "noise_multiplier=4.30210646565" in code_of(page, "Opacus")
+
+
+@pytest.mark.parametrize("key", [key for key, view in VIEWS.items() if view.opens_filled], ids="/".join)
+def test_an_example_that_takes_seconds_is_filled_in_and_waits(ask, inline, key):
+    page = ask.get(_address(*key))
+    assert page.status_code == 200
+    assert inline.asked == []
+    for name, value in VIEWS[key].example:
+        assert re.search(rf'id="of-{name}"[^>]* value="{value}"|<option value="{value}" selected>', page.text)
 
 
 @pytest.mark.seconds
@@ -61,9 +78,9 @@ def test_every_page_opens(ask, key):
 @pytest.mark.parametrize(
     ("address", "told"),
     [
-        ("/noise/calibrate?target-epsilon=1", "--target-delta is missing"),
-        ("/noise/calibrate?target-epsilon=-1&target-delta=1e-6", "--target-epsilon must be greater than 0, not -1"),
-        ("/noise/epsilon?delta=1e-6&noise-multiplier=1&sampling=dp-ftrl", "--sampling"),
+        ("/noise/calibrate?target-epsilon=1", "“target delta” is missing"),
+        ("/noise/calibrate?target-epsilon=-1&target-delta=1e-6", "“target epsilon” must be greater than 0, not -1"),
+        ("/noise/epsilon?delta=1e-6&noise-multiplier=1&sampling=dp-ftrl", "“sampling”"),
         ("/noise/epsilon?delta=1e-6&noise-multiplier=<b>", "<b>"),
         ("/noise/epsilon?delta=1e-6&ledger=/etc/passwd", "option must be one of epsilon's"),
         ("/library/statement?name=theirs.py", "no program"),
@@ -79,14 +96,79 @@ def test_refusals_are_those_of_the_command_line(ask, address, told):
     assert "<b>" not in page.text.split("<main")[1]
 
 
-def test_a_refusal_is_word_for_word(ask):
+def test_a_refusal_is_that_of_the_command_line_in_the_words_of_the_form(ask):
     err = io.StringIO()
     with contextlib.redirect_stderr(err):
         assert main(["epsilon", "--delta", "2", "--noise-multiplier", "1"]) == 2
-    assert (
-        refused(ask.get("/noise/epsilon?delta=2&noise-multiplier=1"))
-        == err.getvalue().removeprefix("dpbounds: ").strip()
-    )
+    told = refused(ask.get("/noise/epsilon?delta=2&noise-multiplier=1"))
+    assert told.replace("“delta”", "--delta") == err.getvalue().removeprefix("dpbounds: ").strip()
+
+
+@pytest.mark.parametrize(
+    ("address", "field", "told"),
+    [
+        ("/noise/calibrate?target-epsilon=-1&target-delta=1e-6&steps=1", "target-epsilon", "must be greater than 0"),
+        (
+            "/noise/epsilon?delta=1e-5&noise-multiplier=4&sampling=shuffled&epochs=2",
+            "batches",
+            "is missing: fill in “batch",
+        ),
+        (
+            "/noise/epsilon?delta=1e-5&noise-multiplier=4&sampling=shuffled&steps=2",
+            "sampling",
+            "“steps” 2 does not fit",
+        ),
+        (
+            "/noise/epsilon?delta=1e-5&noise-multiplier=4&sampling=poisson&sample-rate=0.1&release=last-iterate",
+            "release",
+            "“sampling” poisson does not fit “release” last-iterate",
+        ),
+        ("/noise/epsilon?delta=1e-5&noise-multiplier=4&steps=2&group-size=x", "group-size", "must be"),
+        ("/check/certificate?file=none", "file", "“certificate” must be"),
+    ],
+)
+def test_an_error_stands_at_its_field(ask, address, field, told):
+    page = ask.get(address)
+    assert page.status_code == 422
+    wrong = re.search(r'<p class="wrong" id="of-([a-z-]+)-wrong">(.*?)</p>', page.text)
+    assert wrong[1] == field
+    assert told in html.unescape(wrong[2])
+    assert page.text.count('class="wrong"') == page.text.count("aria-invalid") == 1
+    assert re.search(rf'id="of-{field}"[^>]*aria-describedby="of-{field}-wrong[^>]*aria-invalid="true"', page.text)
+    assert f'href="#of-{field}"' in page.text
+    assert "--" not in refused(page)
+
+
+def fields_of(page):
+    """Return the names of the fields that a form shows and sends."""
+    form = re.search('<form id="question".*?</form>', page.text, re.DOTALL)[0]
+    shown = re.sub('<fieldset id="gone".*?</fieldset>', "", form, flags=re.DOTALL)
+    return set(re.findall('<(?:input|select|textarea)[^>]* name="([^"]+)"', shown))
+
+
+def test_a_form_follows_the_sampling_scheme_and_keeps_what_was_filled_in(ask, inline):
+    poisson = fields_of(ask.get("/noise/epsilon"))
+    assert {"sampling", "sample-rate", "steps", "batch-size"} <= poisson
+    assert not {"batches", "redraw", "smoothness-step", "participation", "bound"} & poisson
+    assert '<option value="poisson" selected>' in ask.get("/noise/epsilon").text
+    page = ask.get("/noise/epsilon/form?sampling=shuffled&sample-rate=0.01&steps=100&delta=1e-6")
+    assert inline.asked == []
+    assert {"sampling", "batches", "epochs", "batch-size"} <= fields_of(page)
+    assert not {"sample-rate", "steps", "participations", "max-batch-size"} & fields_of(page)
+    assert '<input type="hidden" name="sample-rate" value="0.01">' in page.text
+    hidden = fields_of(ask.get("/noise/epsilon/form?release=last-iterate"))
+    assert {"batches", "epochs", "smoothness-step", "release"} <= hidden
+    assert not {"sampling", "sample-rate", "matrix"} & hidden
+    correlated = fields_of(ask.get("/noise/epsilon/form?tree=yes"))
+    assert {"tree", "participation", "steps"} <= correlated
+    assert "sampling" not in correlated
+
+
+def test_a_form_has_no_field_for_what_is_found(ask):
+    assert "noise-multiplier" not in fields_of(ask.get("/noise/calibrate"))
+    found = fields_of(ask.get("/noise/calibrate/form?solve=steps"))
+    assert "noise-multiplier" in found
+    assert not {"steps", "epochs"} & found
 
 
 LEDGER = dict(VIEWS["noise", "remaining"].example)["ledger"]
@@ -121,7 +203,8 @@ def test_a_ledger_in_the_address_is_told_what_the_command_line_tells(
     assert html.escape(ledger, quote=False).replace('"', "&#34;") in page.text.replace("&quot;", "&#34;")
     assert "<b>" not in page.text
     if status == 2:
-        assert refused(page) == err.getvalue().removeprefix("dpbounds: ").strip()
+        told = refused(page).replace("“ledger”", "--ledger").replace("“target delta”", "--target-delta")
+        assert told == err.getvalue().removeprefix("dpbounds: ").strip()
         return
     values = [html.unescape(value) for value in re.findall('<span class="value">(.*?)</span>', page.text)]
     assert values
@@ -151,6 +234,9 @@ def test_the_python_of_a_ledger_tells_the_same(ask):
         ("calibrate", "target-epsilon=1&target-delta=1e-6&solve=sample-rate&noise-multiplier=2&steps=9"),
         ("calibrate", "target-epsilon=1&target-delta=1e-6&steps=9&tree=yes&participation=single&groups=content"),
         ("calibrate", "target-epsilon=1&target-delta=1e-6&steps=2&group-size=2"),
+        ("calibrate", "target-advantage=0.1&steps=2"),
+        ("calibrate", "target-advantage=0.1&noise-multiplier=99&solve=steps"),
+        ("calibrate", "target-tpr=0.1&at-fpr=0.01&steps=1"),
     ],
 )
 def test_the_python_computes_the_same(ask, view, query):
@@ -181,6 +267,10 @@ def test_the_python_computes_the_same(ask, view, query):
         (
             "--sampling shuffled --solve batches --epochs 2 --noise-multiplier 3 --relation replace-one",
             "dp.Shuffled(dp.Gaussian(3), batches=int(value), rest=0) ** 2",
+        ),
+        (
+            "--sampling shuffled --solve epochs --batches 9 --noise-multiplier 3 --relation replace-one",
+            "dp.Shuffled(dp.Gaussian(3), batches=9, rest=0) ** int(value)",
         ),
     ],
 )
@@ -228,7 +318,20 @@ def test_the_report_and_the_curve(ask):
     assert " style=" not in page.text  # which the content policy would forbid
     assert "zcdp" in ask.get(f"/noise/epsilon/accountants?{EPSILON}").text
     told = refused(ask.get(f"/noise/epsilon/details?{EPSILON}&group-size=2"))
-    assert "--group-size" in told
+    assert "“group size”" in told
+
+
+def test_a_part_that_takes_long_waits_for_a_click(ask, inline, monkeypatch):
+    monkeypatch.setattr("dpbounds.app.server._BY_ITSELF_SECONDS", 0)
+    monkeypatch.setattr("dpbounds.app.server._SHORT", 0)
+    inline.stuck = True
+    address = f"/noise/epsilon/details?{EPSILON}"
+    page = ask.get(f"{address}&by-itself=yes")
+    assert "This takes more than a few seconds." in page.text
+    assert f'<a href="{html.escape(address)}" data-takes="details">Compute it</a>' in page.text
+    assert len(inline.stopped) == 1
+    assert "data-running" in ask.get(address).text
+    assert len(inline.stopped) == 1
 
 
 def test_a_calibration_leads_to_the_curve_of_what_it_found(ask):
@@ -237,6 +340,11 @@ def test_a_calibration_leads_to_the_curve_of_what_it_found(ask):
     assert href == "/noise/epsilon/details?delta=1e-6&noise-multiplier=4.30210646565&sample-rate=0.01&steps=10000"
     page = ask.get("/noise/calibrate?target-epsilon=1&target-delta=1e-6&solve=steps&noise-multiplier=20")
     assert "&amp;steps=" in re.search('data-src="([^"]*)"', page.text)[1]
+    page = ask.get("/noise/calibrate?target-advantage=0.1&steps=2")
+    assert 'data-src="/noise/delta/details?epsilon=0&amp;noise-multiplier=' in page.text
+    page = ask.get("/noise/calibrate?target-tpr=0.1&at-fpr=0.01&steps=1")
+    assert "data-src" not in page.text
+    assert '<a href="/noise/attacker?noise-multiplier=0.957124361918&amp;steps=1">' in page.text
 
 
 def test_a_statement_is_evaluated_with_its_conditions(ask):
@@ -251,12 +359,124 @@ def test_a_statement_is_evaluated_with_its_conditions(ask):
     assert "dpbounds evaluate --part tuned wang-xu-2019/theorem-2/explicit lipschitz=1" in page.text
     told = refused(ask.get("/library/statement?name=wang-xu-2019/theorem-2/explicit&value.rho=1"))
     assert "dimension" in told
+    page = ask.get("/library/statement?name=wang-xu-2019/theorem-2/explicit&value.rho=-1")
+    assert '<p class="wrong" id="of-value.rho-wrong">rho must be greater than 0, not -1</p>' in page.text
 
 
 def rows_of(page):
     table = re.search("<table[^>]*>(.*?)</table>", page.text.split('id="answer"')[1], re.DOTALL)[1]
     lines = re.findall("<tr[^>]*>(.*?)</tr>", table, re.DOTALL)
     return [[re.sub("<[^>]+>", "", cell) for cell in re.findall("<t[hd][^>]*>(.*?)</t[hd]>", line)] for line in lines]
+
+
+@pytest.mark.seconds
+def test_the_attackers_error_rates_are_those_of_the_command_line(ask):
+    query = "noise-multiplier=1&sampling=poisson&sample-rate=0.01&steps=100"
+    page = ask.get(f"/noise/attacker?{query}")
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        given = ["--noise-multiplier", "1", "--sample-rate", "0.01", "--steps", "100"]
+        assert main(["attacker", *given]) == 0
+    values = [html.unescape(value) for value in re.findall('<span class="value">(.*?)</span>', page.text)]
+    assert len(values) == 7
+    assert all(value in out.getvalue() for value in values)
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(code_of(page, "Python"), {})  # noqa: S102 (ours)
+    assert out.getvalue().split()[1][:8] in values[0] + values[0].replace("at most ", "")
+    curve = ask.get(html.unescape(re.search('data-src="([^"]*)"', page.text)[1]))
+    assert "true positive rate ≤" in curve.text
+    spent = ask.get(f"/noise/epsilon?delta=1e-6&{query}").text
+    href = html.unescape(
+        re.search('<a href="/noise/attacker[?]([^"]*)">What can an attacker find out[?]</a> shows', spent)[1]
+    )
+    assert sorted(href.split("&")) == sorted(query.split("&"))
+
+
+def test_a_certificate_is_checked(ask):
+    certificate = ask.get(f"/noise/epsilon/file/certificate?{EPSILON}").text
+    page = ask.get("/check/certificate?" + urlencode({"file": certificate}))
+    assert '<strong class="good">The certificate holds</strong>' in page.text
+    assert "epsilon at most 7.28608" in page.text
+    assert "Each release is a sum of per-record terms" in page.text
+    other = LEDGER.replace('"1"', '"7"')
+    page = ask.get("/check/certificate?" + urlencode({"file": certificate, "ledger": other}))
+    assert '<strong class="bad">The certificate is about other releases than the ledger</strong>' in page.text
+    assert "does NOT have this digest" in page.text
+    document = json.loads(certificate)
+    claim = document["accounts"][0]["claim"]
+    claim["upper"] = claim["lower"] = "1"
+    page = ask.get("/check/certificate?" + urlencode({"file": json.dumps(document)}))
+    assert '<strong class="bad">' in page.text
+    assert "certificate holds" not in page.text
+
+
+def test_the_library_is_grouped_by_paper_and_a_search_opens_its_papers(ask):
+    every = ask.get("/library/statements").text
+    assert every.count("<details><summary>") > 30
+    assert "<summary>Arora et al. 2023, Faster Rates" in every
+    found = ask.get("/library/statements?search=frank-wolfe").text
+    assert "<details open><summary>Wang &amp; Xu, Differentially Private ERM" in found
+    assert "<summary>Arora" not in found
+    errata = ask.get("/library/errata").text
+    assert "<details><summary>Wang &amp; Xu, Differentially Private ERM" in errata
+    assert ">Algorithm 1, step 3</a>" in errata
+    assert "No statement fits." in ask.get("/library/statements?search=there-is-none").text
+
+
+@pytest.mark.seconds
+def test_cheaper_samples_are_a_link_to_the_answer_that_was_promised(ask):
+    page = ask.get("/noise/epsilon?delta=1e-5&noise-multiplier=4&sampling=shuffled&batches=100&epochs=2")
+    promised = re.search("<p>Cheaper: epsilon ([0-9.]+) with Poisson samples", page.text)[1]
+    assert "loader = opacus.data_loader.DPDataLoader(dataset, sample_rate=0.01)" in page.text
+    other = ask.get(html.unescape(re.search('<a href="([^"]*)">Show that answer</a>', page.text)[1]))
+    shown = re.search('<h2 class="headline">epsilon <strong>(.*?)</strong>', other.text)[1]
+    assert float(shown) == pytest.approx(float(promised), rel=1e-5)
+    assert "Cheaper:" not in other.text
+
+
+class Timed:
+    """Starts every question, and answers those with a time limit."""
+
+    def __init__(self, inline):
+        self._inline, self.asked = inline, []
+
+    def __call__(self, folder):
+        self.asked.append(json.loads((folder / "task.json").read_text())["argv"])
+        if "--time-limit" in self.asked[-1]:
+            work.perform(folder)
+
+    def stop(self, folder):
+        pass
+
+    def gone(self, folder):
+        return (folder / "status").exists()
+
+    def close(self):
+        pass
+
+
+def test_a_long_question_has_a_first_answer(inline):
+    start = Timed(inline)
+    jobs = Jobs(start, 4)
+    page = Client(application(jobs)).get(f"/noise/epsilon?{EPSILON}")
+    assert [("--time-limit" in argv) for argv in start.asked] == [False, True]
+    assert "A better one is being computed" in page.text
+    assert 'class="both answered"' in page.text
+    assert "answered" not in Client(application(jobs)).get("/noise/epsilon").text
+    assert re.search('<h2 class="headline">epsilon <strong>7.28608', page.text)
+    assert "data-running" in page.text
+    stop = re.search('action="(/jobs/[^"]+)"', page.text)[1]
+    Client(application(jobs)).post(stop, content="action=stop&back=/")
+    stopped = Client(application(jobs)).get(f"/noise/epsilon?{EPSILON}")
+    assert "Stopped. The answer below is proven" in stopped.text
+    assert re.search('<h2 class="headline">epsilon <strong>7.28608', stopped.text)
+    assert len(start.asked) == 2  # and nothing starts again
+    refusal = Client(application(jobs)).get("/noise/epsilon?delta=2&noise-multiplier=1")
+    assert [("--time-limit" in argv) for argv in start.asked[2:]] == [False, True]
+    assert "A better one" not in refusal.text
+    assert "data-running" in refusal.text
+    jobs.close()
 
 
 @pytest.mark.seconds
@@ -432,7 +652,8 @@ def test_nothing_is_elsewhere(ask):
         assert "http" not in ask.get(path).text
     for path in ("/none", "/noise/none", "/noise/calibrate/details", "/static/../server.py"):
         assert ask.get(path).status_code in (404, 303)
-    assert ask.get("/plan").headers["location"].startswith("/plan/plan?metric=")
+    assert ask.get("/plan").headers["location"] == "/plan/plan"
+    assert ask.get("/compare").headers["location"].startswith("/compare/regimes?metric=")
 
 
 @pytest.mark.seconds
@@ -464,14 +685,14 @@ def test_what_is_printed_is_kept_in_pieces(capsys):
 def test_an_answer_becomes_a_page(tmp_path):
     rows = (("epsilon", "1.5", "proven"), ("delta", "1e-06", ""))
     answer = Answer(0, "{}", "note: a\nwrote c.json\n", tmp_path, rows=rows, text="The run is private.")
-    found = printed.read(answer)
+    found = printed.read("epsilon", answer)
     assert (found.rows, found.headline, found.text) == (rows, "epsilon 1.5", "The run is private.")
     assert (found.notes, found.error) == (("note: a",), "")
-    as_json = printed.read(answer, as_json=True)
+    as_json = printed.read("epsilon", answer, as_json=True)
     assert (as_json.rows, as_json.headline, as_json.text, as_json.notes) == ((), "", "", ("note: a",))
-    assert printed.read(Answer(2, "", "dpbounds: no\n", tmp_path)).error == "no"
-    assert printed.read(Answer(3, "", "", tmp_path)).error
-    assert printed.read(Answer(3, "", "Traceback\nKeyError: 1\n", tmp_path)).error == "KeyError: 1"
+    assert printed.read("epsilon", Answer(2, "", "dpbounds: no\n", tmp_path)).error == "no"
+    assert printed.read("epsilon", Answer(3, "", "", tmp_path)).error
+    assert printed.read("epsilon", Answer(3, "", "Traceback\nKeyError: 1\n", tmp_path)).error == "KeyError: 1"
 
 
 def test_tables_and_charts_round_ends_outwards():
@@ -499,7 +720,15 @@ def test_tables_and_charts_round_ends_outwards():
     assert "δ ≤ 0.333334, proven" in curve
     assert "δ ≥ 0.166666, proven" in curve
     least = charts.trade_off({"type_one_error": [0, 0.5], "type_two_error_lower_bound": [1, 2 / 3]})
-    assert "at least 0.6666 missed" in least
+    assert "false negative rate ≥ 0.6666" in least
+    rates = [{"false_positive_rate": "0.01", "true_positive_rate": {"lower": third, "upper": third}}]
+    assert "true positive rate ≤ 0.3334" in charts.rates(rates)
+    assert charts.rates_in_rows(rates) == [("0.01", "0.333333", "0.333334")]
+    claim = {"given": "delta", "target": "1/4", "lower": "1/3", "upper": "1/3", "role": "account", "digest": ""}
+    claim |= {"relation": "", "relation_in_words": "", "releases": []}
+    (one, two, *_) = TABLES["check"]({"claims": [claim, {**claim, "upper": "inf"}], "assumptions": [], "lines": []})
+    assert one.rows[0][1] == "epsilon at most 0.3333333334, at least 0.3333333333, at delta = 0.25"
+    assert two.rows[0][1].startswith("epsilon at most inf")
 
 
 def test_charts_show_their_numbers():
@@ -513,6 +742,9 @@ def test_charts_show_their_numbers():
     shown = charts.regime_map([region, {**region, "corners": []}], (99.0, 1.0))
     assert "&lt;a&gt;" in shown
     assert charts.lettered([region]) == [("A", 0, "1/n", ["<a>"])]
+    assert "number of records n, in powers of d<" in shown
+    assert "for d = 100<" in (known := charts.regime_map([region], (1.0, 1.0), math.log(100)))
+    assert all(f">{label}</text>" in known for label in ("d", "d²", "1e4", "1/d", "0.01"))
 
 
 def test_a_point_on_the_map_may_be_of_any_size():
@@ -533,11 +765,13 @@ def test_the_winner_at_a_point_is_that_of_its_region(ask):
     found = ask.get("/compare/regimes/file/json?metric=gradient-norm").text
     regions = json.loads(found)["regions"]
     page = ask.get("/compare/regimes?metric=gradient-norm&at.n=1e6&at.d=100&at.epsilon=1").text
-    first = re.search(r"<tbody><tr><td><a [^>]*>([^<]+)</a></td><td>([^<]+)</td><td>([^<]+)</td><td>1</td>", page)
+    link = r'<tbody><tr><td><a [^>]*title="([^"]+)">[^<]+</a></td>'
+    first = re.search(link + r"<td>(.*?)</td><td>([^<]+)</td><td>1</td>", page)
+    here = {"a": 3, "b": 0}  # n = d^a, ε = d^b
     winners = {
         name
         for region in regions
-        if region["where"] == ["3a - 3b >= 8"]
+        if all(eval(re.sub(r"(\d)([ab])", r"\1*\2", condition), here) for condition in region["where"])  # noqa: S307
         for name in [region["winner"], *region["ties"]]
     }
     assert first[1] in winners

@@ -10,12 +10,13 @@ VERB = ("regimes",)
 def test_for_programs(data):
     found = data("gradient-norm")
     assert found["metric"] == "gradient-norm"
-    warm = next(one for one in found["regions"] if one["winner"] == "lowy-ullman-wright-2024/corollary-4.3")
+    winner = "dpbounds/second-order-path-noise/warm-start/rate"
+    warm = next(one for one in found["regions"] if one["winner"] == winner)
     assert "a - b >= 1" in warm["where"]
-    assert warm["conditions"] == ["n ε >= d", "n ε <= d^(8/3)"]
+    assert warm["conditions"] == ["n ε >= d"]
     assert (warm["value"], warm["verdict"], warm["gap"]) == ("d^(2/3)/(n ε)", "gap", "d^(1/6)")
     assert {one["verdict"] for one in found["regions"]} == {"gap", "tight"}
-    assert set(found["crossovers"]) == {"n ε = d", "n ε = √d", "n ε = d^(8/3)"}  # beyond, a second-order point ties
+    assert set(found["crossovers"]) == {"n ε = d", "n ε = √d"}
     assert {"id", "reason"} == set(found["left_out"][0])
     assert found["statuses"]["lowy-ullman-wright-2024/corollary-4.3"] == "proved"
 
@@ -23,9 +24,8 @@ def test_for_programs(data):
 def test_for_people(said):
     out = said("gradient-norm")
     warm = "lowy-ullman-wright-2024/corollary-4.3"
-    assert f"where n ε >= d and n ε <= d^(8/3)\n  d^(2/3)/(n ε)  by {warm}, {warm}/explicit\n" in out
-    path = "dpbounds/second-order-path-noise/warm-start/rate"  # and a second-order point is as good beyond
-    assert f"where n ε >= d^(8/3)\n  d^(2/3)/(n ε)  by {path}, {warm}, {warm}/explicit\n" in out
+    path = "dpbounds/second-order-path-noise/warm-start/rate"  # a second-order point is as good
+    assert f"where n ε >= d\n  d^(2/3)/(n ε)  by {path}, {warm}, {warm}/explicit\n" in out
     assert "\n  tight: equals the lower bound\n" in out
     assert "\n  gap: d^(1/6) above the best lower bound\n" in out
     assert "\n  open: no lower bound that compares is known\n" in said("projected-gradient-norm")

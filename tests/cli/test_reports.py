@@ -31,7 +31,7 @@ QUESTIONS = {
     "what is hidden of a record": "that it is there, and what it says",
     "what of people with several records": "a person with k records",
     "what could the best attacker do": "blind guessing is right in 50 %",
-    "and one who must not accuse wrongly": "wrong accusations",
+    "and one who must not accuse wrongly": "false positive rate",
     "what was published": "100 releases on Poisson samples at rate 0.01",
     "how much noise was there": "Gaussian noise multiplier 2",
     "what do we have to make sure of": "each record enters each sample independently",

@@ -4,7 +4,14 @@ import click
 import pytest
 
 import dpbounds as dp
-from dpbounds.cli.questions.training import SAMPLINGS, TRAINING_OPTIONS, read_training
+from dpbounds.cli.questions.training import (
+    SAMPLINGS,
+    TRAINING_OPTIONS,
+    options_without_use,
+    read_training,
+    samplings,
+    scheme_options,
+)
 from dpbounds.errors import DpboundsError
 from dpbounds.expressions.exact import to_decimal
 
@@ -75,8 +82,12 @@ def test_every_option_and_every_sampling_is_tried():
 
 def changed_or_refused(run, option):
     """The mechanism of a run with one more option; None where it is refused, in one line."""
+    return mechanism_or_none(f"{RUNS[run]} {OTHERS[option]}")
+
+
+def mechanism_or_none(words):
     try:
-        return mechanism(f"{RUNS[run]} {OTHERS[option]}")
+        return mechanism(words)
     except (DpboundsError, click.ClickException) as error:
         assert "\n" not in str(error)  # noqa: PT017 (it may as well not raise)
         return None
@@ -89,6 +100,80 @@ def test_no_option_is_ignored(run):
     same = {option for option in OTHERS if changed_or_refused(run, option) == plain}
     said_already = {option for option, words in OTHERS.items() if " ".join(words.split()[:2]) in RUNS[run]}
     assert same - said_already == {option for name, option in NEUTRAL if name == run}
+
+
+BY_SIZE = "--batch-size 5 --dataset-size 50 --epochs 2"
+OTHER_WAYS = {  # runs that use the options of a scheme that RUNS does not
+    "full-batch": ["--epochs 2 --dataset-size 50"],
+    "poisson": [f"--sampling poisson {BY_SIZE}"],
+    "poisson-by-user": [
+        "--sampling poisson-by-user --sample-rate .1 --steps 4",
+        f"--sampling poisson-by-user {BY_SIZE}",
+    ],
+    "without-replacement": [f"--sampling without-replacement {BY_SIZE}"],
+    "with-replacement": [f"--sampling with-replacement {BY_SIZE}"],
+    "truncated-poisson": [f"--sampling truncated-poisson --max-batch-size 8 {BY_SIZE}"],
+    "random-allocation": [f"--sampling random-allocation --participations 2 {BY_SIZE}"],
+    "balls-in-bins": [f"--sampling balls-in-bins --same-bins {BY_SIZE}"],
+    "shuffled": [f"--sampling shuffled {BY_SIZE}"],
+    "last-iterate": [
+        f"--release last-iterate --smoothness-step 1/50 --weight-decay-step 1/60 {BY_SIZE}",
+        "--release last-iterate --smoothness-step 1/50 --batches 5 --epochs 2 --order shuffled",
+    ],
+    "correlated": [
+        "--toeplitz 1,1/2 --bands 2 --epochs 2 --participation cyclic-poisson --separation 3 --sample-rate 1/9 "
+        "--groups content --dataset-size 50",
+        "--matrix optimal --error largest --steps 6 --participation minimum-separation --separation 2 --at-most 3",
+    ],
+}
+CHOOSING = {"sampling", "release", "matrix", "toeplitz", "tree"}
+
+
+def names_in(words):
+    return {word.removeprefix("--") for word in words.split() if word.startswith("--")} - CHOOSING
+
+
+@pytest.mark.parametrize("scheme", OTHER_WAYS)
+def test_the_options_of_a_scheme_are_those_that_it_takes(scheme):
+    """The first ones are enough; all are taken by some run; every other one is refused, or says what holds anyway."""
+    options = scheme_options(scheme)
+    plain = RUNS.get(scheme, OTHER_WAYS[scheme][0]) + " --sampling full-batch" * (scheme == "full-batch")
+    assert names_in(plain) <= {*options.first}
+    for words in (plain, *OTHER_WAYS[scheme]):
+        mechanism(words)
+    taken = set().union(*map(names_in, (plain, *OTHER_WAYS[scheme])))
+    assert taken == {*options.first, *options.other}
+    for name in options_without_use(scheme):
+        words = {"redraw": "--redraw", "bound": "--bound 3"}.get(name) or OTHERS.get(
+            name.replace("-", "_"), f"--{name}"
+        )
+        assert mechanism_or_none(f"{plain} {words}") in (None, mechanism(plain)), name
+
+
+def test_every_scheme_has_options():
+    assert set(OTHER_WAYS) == {*samplings(), "correlated", "last-iterate"}
+    assert scheme_options("poisson-by-user").batch.startswith(
+        "Run the mechanism on all records of randomly drawn users"
+    )
+    assert all(scheme_options(name).batch for name in samplings())
+
+
+@pytest.mark.parametrize(
+    ("unknown", "without"),
+    [
+        ("noise", "--noise-multiplier 2"),
+        ("steps", "--steps 4"),
+        ("sample-rate", "--sample-rate 1/10"),
+    ],
+)
+def test_what_is_found_has_no_option(unknown, without):
+    words = "--noise-multiplier 2 --sampling poisson --sample-rate 1/10 --steps 4"
+    context = COMMAND.make_context("training", words.replace(without, "").split())
+    read_training(context.params, unknown)
+    assert without.split()[0].removeprefix("--") in options_without_use("poisson", unknown=unknown)
+    context = COMMAND.make_context("training", words.split())
+    with pytest.raises((DpboundsError, click.ClickException)):
+        read_training(context.params, unknown)
 
 
 def test_absolute_noise_is_divided_by_the_clipping_norm(asked, answer):

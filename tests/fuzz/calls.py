@@ -22,6 +22,7 @@ _LEFT_OUT = (
     "Relation",
     "Account",
     "Calibration",
+    "ErrorRateCalibration",
     "Probable",
     "Remaining",
 )  # nobody makes these

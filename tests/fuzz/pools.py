@@ -250,6 +250,8 @@ def right_values() -> dict[str, list[Any]]:
         "gamma": ["0.1"],
         "eta": [1],
         "target": ["0.1"],
+        "calibrate_to_true_positive_rate.target": ["0.5"],
+        "calibrate_to_true_positive_rate.false_positive_rate": ["0.01"],
         "total_variation": ["0.1"],
         "budget": [fraction(1)],
         "spent": [fraction(0)],

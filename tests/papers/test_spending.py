@@ -48,7 +48,14 @@ SPENT = {
     "dpbounds/second-order-path-noise": [row("rho=0.2", spent=0.2)],
     "dpbounds/second-order-path-noise/iterative": [row("rho=0.2", spent=0.2)],
     "dpbounds/second-order-path-noise/population": [row("rho=0.2", spent=0.2), row("rho=0.2", ADDED, spent=0.05)],
+    "dpbounds/second-order-path-noise/population/iterative": [row("rho=0.2", spent=0.2), row("rho=30", spent=30)],
     "dpbounds/second-order-path-noise/warm-start": [row("rho=0.2", spent=0.2), row("rho=0.2", ADDED, spent=0.05)],
+    "dpbounds/second-order-path-noise/warm-start/iterative": [
+        *(row("rho=0.2", spent=0.2), row("rho=0.2", ADDED, spent=0.05)),
+        row("rho=30", spent=30),  # too much for choices to count as Gaussian noise
+    ],
+    "dpbounds/population-path-noise": [row("rho=0.2", spent=0.2)],
+    "dpbounds/population-path-noise/warm-start": [row("rho=0.2", spent=0.2), row("rho=0.2", ADDED, spent=0.05)],
     "dpbounds/polyak-lojasiewicz-restarted-spider": [
         row("rho=0.4 steps=4 stages=3", spent=0.4),
         row("rho=0.4 steps=1024 stages=5", spent=0.4),

@@ -50,8 +50,10 @@ def test_the_gaps_of_gradients(every):
     first = found[Metric.GRADIENT_NORM, "d^(1/6)"]
     assert first.size == Fraction(1, 6)
     assert GRADIENT in first.lowers
-    second = found[Metric.SOSP, "n^(1/3) ε^(1/3)/d^(1/6)"]  # where a warm start is not better: n ε <= d^(13/8)
-    assert (second.size, second.lowers) == (Fraction(3, 13), ("dpbounds/lower-bound/sosp",))
+    second = found[Metric.SOSP, "n^(1/3) ε^(1/3)/d^(1/6)"]  # where a warm start is not better: n ε <= d
+    assert (second.size, second.lowers) == (Fraction(1, 6), ("dpbounds/lower-bound/sosp",))
+    third = found[Metric.SOSP, "d^(1/6)"]  # and where it is, a second-order point costs what a small gradient does
+    assert (third.size, in_letters(third.regime.value)) == (Fraction(1, 6), "d^(2/3)/(n ε)")
     assert all(one.lowers for one in found.values())
 
 

@@ -54,7 +54,7 @@ def test_a_proved_number_of_records_says_for_what_it_is_enough():
 def test_a_number_of_records_leads_to_its_order():
     reasons = dict(promises("sosp").left_out)
     path = "dpbounds/second-order-path-noise"
-    for name in (f"{path}/iterative", f"{path}/warm-start"):
+    for name in (f"{path}/iterative", f"{path}/warm-start/iterative"):
         (order,) = (one for one in library() if one.metric is Metric.SOSP and name in one.relies_on)
         assert order.id in reasons[name]
         assert order.id in {one.id for one in promises("sosp").uppers}
@@ -73,12 +73,31 @@ def test_a_warm_start_reaches_the_lower_bound_at_a_constant_dimension():
 def test_the_map_of_second_order_points():
     """At d = n^x the best order's exponent of n, from the accounts of the path and its searches."""
     found = compared(promises("sosp"))
-    for d, exponent in ((0, -1), (Fraction(1, 4), Fraction(-5, 6)), (Fraction(1, 2), Fraction(-3, 5)),
-                        (Fraction(3, 4), Fraction(-5, 12)), (Fraction(3), 0)):  # fmt: skip
+    for d, exponent in ((0, -1), (Fraction(1, 4), Fraction(-5, 6)), (Fraction(1, 2), Fraction(-2, 3)),
+                        (Fraction(3, 4), Fraction(-1, 2)), (Fraction(3, 2), Fraction(-1, 6)), (3, 0)):  # fmt: skip
         point = (Fraction(1), Fraction(d), Fraction(0))
         for one in found:
             if one.cone.contains(point):
                 assert one.space.value(Order.single(one.value), point) == exponent
+
+
+def test_the_map_of_small_gradients_of_the_population():
+    """At d = n^x and ε = n^-y the best order's exponent of n: path noise where privacy costs more than sampling."""
+    path, found = "dpbounds/population-path-noise", compared(promises("population-gradient-norm"))
+    for x, y, exponent, by in (
+        (Fraction(1, 5), Fraction(1, 2), Fraction(-11, 30), f"{path}/warm-start"),  # d^(2/3)/(nε)
+        (Fraction(1, 2), Fraction(3, 5), Fraction(-1, 10), path),  # (√d/(nε))^(2/3)
+        (
+            Fraction(3, 4),
+            0,
+            Fraction(-3, 8),
+            "dpbounds/population-tree-spider",
+        ),  # d^(1/6)/√n, where sampling costs more
+    ):
+        point = (Fraction(1), x, -Fraction(y))
+        (there, *_) = (one for one in found if one.cone.contains(point))
+        assert there.space.value(Order.single(there.value), point) == exponent
+        assert by in there.best
 
 
 def test_a_second_order_point_has_a_small_gradient():

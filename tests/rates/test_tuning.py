@@ -209,8 +209,8 @@ def test_other_units_are_the_same_plan(loss, length):
 
 ALONG = {**NUMBERS, "hessian_lipschitz": 1, "diameter": 1, "failure_probability": "0.01"}
 RANKED = {  # a metric, and statements that bound it by what is searched or prescribed
-    "sosp": f"{PATH} {PATH}/iterative {PATH}/warm-start",
-    "population-sosp": f"{PATH}/population",
+    "sosp": f"{PATH} {PATH}/iterative {PATH}/warm-start {PATH}/warm-start/iterative",
+    "population-sosp": f"{PATH}/population {PATH}/population/iterative",
     "gradient-norm": f"{STORM} {EXACT} {DESCENT} lowy-ullman-wright-2024/corollary-4.3/explicit",
     "excess-empirical-risk": "lowy-ullman-wright-2024/lemma-4.2/explicit",
 }

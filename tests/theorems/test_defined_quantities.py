@@ -47,6 +47,8 @@ HONEST = (
         dpbounds/polyak-lojasiewicz-restarted-spider: steps
         dpbounds/polyak-lojasiewicz-restarted-spider/stage-shares: steps
         dpbounds/second-order-path-noise/iterative: power_steps restarts_of_a_search
+        dpbounds/second-order-path-noise/population/iterative: power_steps restarts_of_a_search
+        dpbounds/second-order-path-noise/warm-start/iterative: power_steps restarts_of_a_search
         ganesh-liu-oh-thakurta-2023/theorem-4.2/explicit: fresh_estimates
         ganesh-liu-oh-thakurta-2023/theorem-4.6/explicit: fresh_estimates
         """,
@@ -54,10 +56,14 @@ HONEST = (
     (
         "it counts what is done, spent or moved within a cap, whatever the cap is good for",
         """
+        dpbounds/population-path-noise: path_length
+        dpbounds/population-path-noise/warm-start: path_length
         dpbounds/second-order-path-noise: path_length searches
         dpbounds/second-order-path-noise/iterative: path_length searches restarts
         dpbounds/second-order-path-noise/population: path_length searches
+        dpbounds/second-order-path-noise/population/iterative: path_length searches restarts
         dpbounds/second-order-path-noise/warm-start: path_length searches
+        dpbounds/second-order-path-noise/warm-start/iterative: path_length searches restarts
         """,
     ),
     (
@@ -71,7 +77,8 @@ HONEST = (
     (
         "the letter is the budget's; what the statement defines under that name is what one of its steps spends",
         """
-        dpbounds/second-order-path-noise/population: epsilon
+        dpbounds/population-path-noise/warm-start: epsilon
+        dpbounds/second-order-path-noise/population/iterative: epsilon
         ganesh-liu-oh-thakurta-2023/theorem-5.7: delta
         """,
     ),
@@ -150,9 +157,8 @@ def test_what_a_statement_defines_is_tied_to_its_formula_or_may_have_any_value()
 
 
 def test_no_claim_about_what_is_returned_holds_for_caps_that_are_too_small():
-    capped = {(name, each) for name, each in listed() if name.startswith("dpbounds/second-order-path-noise")}
-    capped -= {("dpbounds/second-order-path-noise/iterative", each) for each in ("power_steps", "restarts_of_a_search")}
-    capped -= {("dpbounds/second-order-path-noise/population", "epsilon")}
+    capped = {(name, each) for name, each in listed() if "path-noise" in name}
+    capped = {(name, each) for name, each in capped if each not in ("power_steps", "restarts_of_a_search", "epsilon")}
     assert {part for name, quantity, part in found() if (name, quantity) in capped} == COUNTS
 
 
@@ -171,18 +177,36 @@ AT_A_SADDLE = {
     "rho": "0.5",
     "diameter": 10**4,
 }
+SEARCHED = {
+    "small_ball": "0.06",
+    "overgrowth": "0.03",
+    "power_noise": "0.5",
+    "selection_error": "0.04",
+    "check_error": "0.01",
+    "restart_ratio": "0.75",
+    "power_steps": 10**4,
+    "restarts_of_a_search": 9,
+    "restarts": 99,
+}
+STARTS = {
+    "population": {"searches": 1},
+    "warm-start": {"searches": 1},
+    "population/iterative": {"searches": 1, **SEARCHED},
+    "warm-start/iterative": {"searches": 1, **SEARCHED},
+}
 
 
-@pytest.mark.parametrize("item", ["population", "warm-start"])
+@pytest.mark.parametrize("item", STARTS)
 def test_a_start_that_is_better_than_the_draw_can_be_is_refused(item):
     """At most 1e-12 above the infimum where the exponential mechanism is only known to come within 1.9."""
+    caps = {"path_length": "1e-7", **STARTS[item]}
     found = theorem(f"dpbounds/second-order-path-noise/{item}").evaluate(
-        "bound", **AT_A_SADDLE, start_gap="1e-12", path_length="1e-7", searches=1
+        "bound", **AT_A_SADDLE, start_gap="1e-12", **caps
     )
     assert [text for text in found.failing if text.startswith("start_gap >=")]
 
 
-@pytest.mark.parametrize("item", ["population", "warm-start"])
+@pytest.mark.parametrize("item", STARTS)
 def test_the_start_that_a_statement_prescribes_is_the_least_that_is_admitted(item):
     statement = theorem(f"dpbounds/second-order-path-noise/{item}")
     least = Fraction(statement.evaluate("start_gap", **AT_A_SADDLE).value.exact_upper)
@@ -193,6 +217,7 @@ def test_the_start_that_a_statement_prescribes_is_the_least_that_is_admitted(ite
             name: math.ceil(statement.evaluate(name, **AT_A_SADDLE, start_gap=gap).value.upper)
             for name in ("path_length", "searches")
         }
+        caps = STARTS[item] | caps
         found = statement.evaluate("bound", **AT_A_SADDLE, start_gap=gap, **caps)
         return "start_gap" not in " ".join(found.failing)
 

@@ -21,7 +21,7 @@ from dpbounds.algorithms.selection.net_exponential_mechanism import NetExponenti
 from dpbounds.algorithms.selection.regularised_exponential_mechanism import RegularisedExponentialMechanism
 from dpbounds.algorithms.verification.attacks.neighbours import Pair, other_sign
 from dpbounds.algorithms.warm_starts.population_warm_start import PopulationWarmStart
-from dpbounds.algorithms.warm_starts.warm_started_path_noise import WarmStartedPathNoise
+from dpbounds.algorithms.warm_starts.warm_started_path_noise import WarmStartedWalk
 from dpbounds.algorithms.warm_starts.warm_started_spider import WarmStartedSpider
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.privacy.relations import Relation
@@ -47,7 +47,7 @@ def _(algorithm: VertexFrankWolfe) -> Callable[[Any], Array]:
 
 
 @candidates_of.register
-def _(algorithm: WarmStartedSpider | WarmStartedPathNoise | PopulationWarmStart) -> Callable[[Any], Array] | None:
+def _(algorithm: WarmStartedSpider | WarmStartedWalk | PopulationWarmStart) -> Callable[[Any], Array] | None:
     return candidates_of(algorithm.start)
 
 

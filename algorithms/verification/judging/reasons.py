@@ -122,7 +122,9 @@ REASONS: Mapping[str, Reason] = MappingProxyType(
             "it compares bounds at their best radius, which no single run does; for single records these have a check",
             (f"{_TK}/algorithm-1/explicit", f"{_TK}/theorem-1/explicit"),
         ),
-        f"{_OWN}/second-order-path-noise/warm-start/rate": _explicit(f"{_OWN}/second-order-path-noise/warm-start"),
+        f"{_OWN}/second-order-path-noise/warm-start/rate": _explicit(
+            f"{_OWN}/second-order-path-noise/warm-start/iterative"
+        ),
         f"{_OWN}/population-tree-spider": _explicit(f"{_OWN}/population-tree-spider/explicit"),
         # Ganesh, Liu, Oh & Thakurta 2023
         f"{_GLOT}/lemma-3.6": _escape(f"{_GLOT}/theorem-4.2/explicit"),

@@ -19,6 +19,7 @@ from dpbounds.algorithms import (
     IterativePathNoise,
     NegativeCurvatureDescent,
     PathNoiseDescent,
+    WarmStartedIterativePathNoise,
     WarmStartedPathNoise,
 )
 from dpbounds.algorithms.ledger import PrivacyBudget
@@ -116,6 +117,17 @@ def warm_path_noise(
     return _counted(ran((algorithm, problem), repetitions, seed), problem)
 
 
+def warm_iterative_path_noise(
+    records: int, dimension: int, covering_radius: str, stationarity: str, epsilon: float, repetitions: int, seed: int
+) -> Numbers:
+    """Draw a start from a net, then run DP-PN without Hessians, at an α for which ``records`` records just suffice."""
+    problem = double_well(records, dimension)
+    options = {"covering_radius": covering_radius, "stationarity": stationarity, "failure_probability": FAILURE}
+    algorithm, _ = at_budget(WarmStartedIterativePathNoise.calibrated, problem, _budget(epsilon), **options)
+    algorithm.bound(problem)  # raises where the guarantee does not hold
+    return _counted(ran((algorithm, problem), repetitions, seed), problem)
+
+
 def constrained(
     dimension: int,
     radius: str,
@@ -166,6 +178,7 @@ _PAPER, _OWN = "wang-chen-xu-2019", "dpbounds/negative-curvature-descent"
 _PATH = "dpbounds/second-order-path-noise"
 _WARM = f"{_PATH}/warm-start"
 _ITERATIVE = f"{_PATH}/iterative"
+_WARM_ITERATIVE = f"{_WARM}/iterative"
 # Without a failure, this number of runs puts the upper bound of a 1 - 1e-5 interval below FAILURE.
 _REPETITIONS = by_size(64, 256)
 _dp_gd = partial(cells, gradient_descent, dimension=5, epsilon=1.0, repetitions=by_size(16, 64))
@@ -174,6 +187,8 @@ _nc = partial(cells, negative_curvature, epsilon=1.0, repetitions=_REPETITIONS)
 _pn = partial(cells, path_noise, epsilon=1.0, repetitions=_REPETITIONS)
 _it = partial(cells, iterative_path_noise, epsilon=1.0, repetitions=_REPETITIONS)
 _warm = partial(cells, warm_path_noise, epsilon=1.0, repetitions=_REPETITIONS)
+_warm_it = partial(cells, warm_iterative_path_noise, records=10**6, epsilon=1.0, repetitions=_REPETITIONS)
+_IN_ONE: dict[str, Any] = {"dimension": 1, "covering_radius": "1/67", "stationarity": "23/1000"}
 _so = partial(cells, constrained, dimension=1, radius="6/5", epsilon=1.0, repetitions=_REPETITIONS)
 _noise = partial(cells, operator_norm, failure=float(FAILURE), draws=by_size(10_000, 200_000))
 # √(ρ_H α) < 1 with ρ_H = 9: the start, a saddle point of curvature -1, is not good enough.
@@ -227,6 +242,15 @@ CHECKS = (
             _warm(records=10**7, dimension=2, covering_radius="1/50"),
         ),
     ),
+    spent(_WARM_ITERATIVE, "DP-PN from a net without Hessians, ledger", _warm_it(**_IN_ONE)),
+    *_guaranteed(
+        _WARM_ITERATIVE,
+        "DP-PN from a net without Hessians fails, d = {dimension}",
+        kinds.together(
+            _warm_it(**_IN_ONE),
+            _warm_it(dimension=2, covering_radius="1/50", stationarity="4/125"),
+        ),
+    ),
 )
 
 _small = partial(smooth_design, 400, 4)
@@ -264,6 +288,20 @@ EXAMPLES = (
             stationarity="1/5",
             radius=1,
             covering_radius="1/5",
+        ),
+    ),
+    Example(
+        "warm-iterative-path-noise",
+        (_WARM_ITERATIVE,),
+        calibrated_on(
+            WarmStartedIterativePathNoise.calibrated,
+            partial(smooth_design, 400, 2),
+            stationarity="1/5",
+            radius=1,
+            covering_radius="1/5",
+            searches=3,
+            restarts=20,
+            power_steps=3,
         ),
     ),
 )

@@ -1,5 +1,5 @@
-// What pages do beyond links and forms, all of which work without it: answers replace one another in place, long work is
-// asked after, parts load by themselves, sliders move numbers.
+// Conveniences of pages that work without them: answers replace one another in place, a form follows the sampling scheme,
+// long work is polled, parts load by themselves, sliders move numbers.
 "use strict";
 
 const form = () => document.getElementById("question");
@@ -21,7 +21,7 @@ async function take(url, id, then) {
 take.count = 0;
 take.newest = {};
 
-// What has just appeared: ask again where it is not finished, load its parts, say its verdict to those who listen.
+// Completes a new element: polls unfinished work, loads its parts, announces its result to screen readers.
 function settle(element, title) {
   const running = element.querySelector("[data-running]");
   if (running) {
@@ -31,18 +31,18 @@ function settle(element, title) {
   for (const part of element.querySelectorAll("[data-src]")) {
     if (!element.contains(part)) continue;
     part.setAttribute("aria-busy", "true");
-    take(part.dataset.src, part.id);
+    take(part.dataset.src + "&by-itself=yes", part.id);
   }
-  if (element.id === "answer" && title && element.getBoundingClientRect().top > innerHeight) element.scrollIntoView();
   if (element.id === "answer") {
+    if (title) document.title = title;
     const refused = element.querySelector(":scope > .refused");
     const said = document.getElementById("said");
-    if (said) said.textContent = refused ? "" : running ? "Working" : title || document.title;
+    if (said) said.textContent = refused ? "" : running ? "Computing" : title || document.title;
   }
 }
 
 function address(of) {
-  const pairs = [...new FormData(of)].filter(([, value]) => value.trim() !== "");
+  const pairs = [...new FormData(of)].filter(([, value]) => typeof value === "string" && value.trim() !== "");
   return of.getAttribute("action") + "?" + new URLSearchParams(pairs);
 }
 
@@ -51,12 +51,55 @@ function ask(url, remember) {
   if (!answer) { location.href = url; return; }
   answer.setAttribute("aria-busy", "true");
   take(url, "answer", (page) => {
-    document.title = page.title;
     if (remember) history.pushState(null, "", url);
     here = location.pathname + location.search;
-    const shown = document.querySelector("#question fieldset"), fresh = page.querySelector("#question fieldset");
+    document.querySelector(".both").className = page.querySelector(".both").className;
+    const shown = document.querySelector("#question .values"), fresh = page.querySelector("#question .values");
     if (fresh && shown && fresh.elements.length !== shown.elements.length) shown.replaceWith(fresh);
+    const shownAnswer = document.getElementById("answer"), top = shownAnswer.getBoundingClientRect().top;
+    if (top < 0 || top > innerHeight) shownAnswer.scrollIntoView();
+    mark(page);
   }).catch(() => { location.href = url; });
+}
+
+// Shows an error at its field, with the focus there, and takes away the last one.
+function mark(page) {
+  for (const old of document.querySelectorAll("#question .wrong")) old.remove();
+  for (const old of document.querySelectorAll("#question [aria-invalid]")) {
+    old.removeAttribute("aria-invalid");
+    const help = document.getElementById(`${old.id}-help`);
+    if (help) old.setAttribute("aria-describedby", help.id); else old.removeAttribute("aria-describedby");
+  }
+  const text = page.querySelector("#question .wrong"), fresh = page.querySelector("#question [aria-invalid]");
+  const field = fresh && document.getElementById(fresh.id);
+  if (!field) return;
+  for (const name of ["aria-invalid", "aria-describedby"]) field.setAttribute(name, fresh.getAttribute(name));
+  const place = field.closest(".field"), help = place.querySelector("small");
+  if (help) help.before(text); else place.append(text);
+  const folded = field.closest("details");
+  if (folded) folded.open = true;
+  field.focus();
+}
+
+// A choice that changes which fields there are brings a new form; the values of all fields go with it.
+async function renew(one) {
+  const of = form(), gone = document.getElementById("gone");
+  gone.disabled = false;
+  const url = address(of).replace("?", "/form?");
+  gone.disabled = true;
+  const response = await fetch(url, { headers: { Accept: "text/html" } });
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const fresh = page.getElementById("question");
+  if (!fresh || form() !== of) return;
+  const open = [...of.querySelectorAll("details[open] > summary")].map((each) => each.textContent);
+  of.replaceWith(fresh);
+  for (const each of fresh.querySelectorAll("details > summary")) {
+    if (open.includes(each.textContent)) each.parentElement.open = true;
+  }
+  enhance(fresh);
+  document.getElementById(one.id)?.focus();
+  document.getElementById("answer")?.classList.add("old");
+  document.getElementById("said").textContent = "The form has changed: fill it in and press Answer";
 }
 
 document.addEventListener("submit", (event) => {
@@ -67,39 +110,53 @@ document.addEventListener("submit", (event) => {
   }
 });
 
+document.addEventListener("click", (event) => {
+  const part = event.target.dataset?.takes;
+  if (!part) return;
+  event.preventDefault();
+  take(event.target.href, part);
+});
+
 document.addEventListener("change", (event) => {
   const one = event.target, of = form();
   if (!of || one.form !== of && !one.classList.contains("slider") || !asks(of)) return;
-  if (one.matches("select, input[type=checkbox], input[type=range]")) of.requestSubmit();
+  const chooses = of.dataset.choosers.split(" ").includes(one.name);
+  if (chooses && of.querySelector("[name=sampling], [name=release]")) renew(one);
+  else if (one.matches("select, input[type=checkbox], input[type=range]")) of.requestSubmit();
 });
 
 let here = location.pathname + location.search;
 addEventListener("popstate", () => { if (location.pathname + location.search !== here) location.reload(); });
 
-// Sliders hold powers of ten; what is asked is always the text.
-for (const slider of document.querySelectorAll(".slider")) {
-  const text = document.getElementById(slider.dataset.for);
-  if (!text) continue;
-  const follow = () => { const value = Number(text.value); if (value > 0) slider.value = Math.log10(value); };
-  slider.hidden = false;
-  follow();
-  text.addEventListener("input", follow);
-  slider.addEventListener("input", () => {
-    text.value = (10 ** Number(slider.value)).toExponential(1).replace("e+", "e").replace(".0e", "e");
-  });
+// Sliders hold powers of ten, the text beside them is sent. A chosen file fills the text of its field, without the
+// line breaks and blanks between the lines of JSON.
+function enhance(part) {
+  for (const slider of part.querySelectorAll(".slider")) {
+    const text = document.getElementById(slider.dataset.for);
+    if (!text) continue;
+    const follow = () => { const value = Number(text.value); if (value > 0) slider.value = Math.log10(value); };
+    slider.hidden = false;
+    follow();
+    text.addEventListener("input", follow);
+    slider.addEventListener("input", () => {
+      text.value = (10 ** Number(slider.value)).toExponential(1).replace("e+", "e").replace(".0e", "e");
+    });
+  }
+  for (const chooser of part.querySelectorAll("input[type=file]")) {
+    chooser.hidden = chooser.labels[0].hidden = false;
+    chooser.addEventListener("change", async () => {
+      const text = chooser.files[0] && await chooser.files[0].text();
+      if (text !== undefined) document.getElementById(chooser.dataset.for).value = text.replace(/\r?\n\s*/g, "");
+    });
+  }
 }
+enhance(document);
 
-// A file that a person chooses fills the text of its field; nothing else is done with it.
-for (const chooser of document.querySelectorAll("input[type=file]")) {
-  chooser.hidden = chooser.labels[0].hidden = false;
-  chooser.addEventListener("change", async () => {
-    if (chooser.files[0]) document.getElementById(chooser.dataset.for).value = await chooser.files[0].text();
-  });
-}
-
+document.querySelector(".questions [aria-current=page]")?.scrollIntoView({ block: "nearest", inline: "center" });
 const first = document.getElementById("answer");
 if (first) settle(first);
-for (const id of ["details", "accountants"]) {
+document.querySelector("#question [aria-invalid]")?.focus();
+for (const id of ["details", "accountants", "rates"]) {
   const alone = document.querySelector(`#main > #${id}`);
   if (alone) settle(alone);
 }

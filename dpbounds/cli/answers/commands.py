@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from dpbounds.privacy.values import Budget
     from dpbounds.rates.guarantees import Guarantee
 
-_PATH = "dpbounds/second-order-path-noise"
+_PATH, _SMALL = "dpbounds/second-order-path-noise", "dpbounds/population-path-noise"
 _OF_PATH = ("stationarity", "failure_probability", "curvature_kept", "curvature_length", "gradient_error", "window")
+_OF_GRADIENTS = ("stationarity", "failure_probability", "gradient_error", "window")
 _OF_SEARCHES = (
     *(*_OF_PATH, "small_ball", "overgrowth", "power_noise"),
     *("selection_error", "check_error", "restart_ratio"),
@@ -25,6 +26,10 @@ _OF_SEARCHES = (
 ALGORITHMS = {
     f"{_PATH}/warm-start": ("warm-path-noise", _OF_PATH),
     f"{_PATH}/population": ("warm-path-noise", _OF_PATH),
+    f"{_PATH}/warm-start/iterative": ("warm-iterative-path-noise", _OF_SEARCHES),
+    f"{_PATH}/population/iterative": ("warm-iterative-path-noise", _OF_SEARCHES),
+    _SMALL: ("gradient-path-noise", _OF_GRADIENTS),
+    f"{_SMALL}/warm-start": ("warm-gradient-path-noise", _OF_GRADIENTS),
     _PATH: ("path-noise", _OF_PATH),
     f"{_PATH}/iterative": ("iterative-path-noise", _OF_SEARCHES),
     "dpbounds/noisy-descent-batches": ("dp-sgd-weighted", ("steps", "step_size", "sample_rate")),
@@ -59,13 +64,13 @@ def command_of(
     name, parameters = ALGORITHMS[one.id]
     settled = {**given, **{each.name: each.value for each in one.parameters}}
     wanted = (*(() if records else CONSTANTS), *parameters)
-    if name == "warm-path-noise":
+    if name.startswith("warm-"):
         if (net := _net(settled)) is None:
             return None
         wanted = (*wanted, *net)
         settled |= net
-        if one.id == f"{_PATH}/population":
-            settled["failure_probability"] /= 2
+    if one.id.startswith((f"{_PATH}/population", _SMALL)):
+        settled["failure_probability"] /= 2
     words = [f"{_LETTERS.get(each, each)}={exactly(settled[each])}" for each in wanted if each in settled]
     spend = ("--epsilon", exactly(budget.epsilon), "--delta", exactly(budget.delta), "--relation", str(budget.relation))
     return ["dpbounds", "run", name, *words, *records, *spend]

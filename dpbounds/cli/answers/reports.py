@@ -130,8 +130,8 @@ def account_report(
                 pictures=(
                     Picture(
                         _svg(curve_panel(curve)),
-                        "δ against ε: above the upper line the guarantee is proven, below the lower one an attack "
-                        "breaks it. Where the lines are one, the analysis is exact.",
+                        "δ against ε, at several ε that lines join: the upper δ is proven to hold there, and an attack "
+                        "refutes every δ below the lower one. Where the lines are one, the analysis is exact.",
                     ),
                 ),
             ),
@@ -246,8 +246,8 @@ def _attacker(curve: ProvenCurve, svg: str) -> Section:
         pictures=(
             Picture(
                 svg,
-                "What an attacker misses (type II error) against wrong accusations (type I error): no attack lies "
-                "below the line. Perfect privacy is the line from top left to bottom right.",
+                "False negative rate against false positive rate, at several rates that a line joins: no attack has a "
+                "smaller false negative rate there. Perfect privacy is the line from top left to bottom right.",
             ),
         ),
     )

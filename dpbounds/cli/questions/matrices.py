@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 CORRELATED = "correlated"  # what JSON calls this sampling
 OPTIMAL = "optimal"
-_MATRICES = ("matrix", "toeplitz", "tree")
+MATRICES = ("matrix", "toeplitz", "tree")
 _NAMES = get_args(Participation)
 _ERRORS = ("mean", "largest")
 _OF_A_MATRIX = ("bands", "participation", "separation", "at_most", "groups", "error")
@@ -98,7 +98,7 @@ def read_stream(given: dict[str, Any], unknown: str | None) -> MatrixMechanism |
         InvalidValue: Options that contradict each other, or a file that holds no such matrix.
         UsageError: Options that are missing.
     """
-    chosen = [name for name in _MATRICES if given[name]]
+    chosen = [name for name in MATRICES if given[name]]
     if not chosen:
         for name in _OF_A_MATRIX:
             if given[name] is not None:

@@ -21,7 +21,7 @@ from dpbounds.cli.questions.allocation import (
     read_allocation,
     refuse_allocation,
 )
-from dpbounds.cli.questions.matrices import CORRELATED, MATRIX_OPTIONS, read_stream
+from dpbounds.cli.questions.matrices import CORRELATED, MATRICES, MATRIX_OPTIONS, read_stream
 from dpbounds.cli.questions.options import POSITIVE, RATE, Word, missing, note, number, options, unfit, whole
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.mechanisms.demands import refuse_without_positions
@@ -53,6 +53,95 @@ GAUSSIAN, LAPLACE, DISCRETE_GAUSSIAN, DISCRETE_LAPLACE = NOISES
 FIXED_SIZE = (WITHOUT_REPLACEMENT, WITH_REPLACEMENT)
 EVERY_ITERATE, LAST_ITERATE = "every-iterate", "last-iterate"
 ORDERS = ("fixed", "shuffled", "secret")
+
+
+@dataclass(frozen=True, slots=True)
+class SchemeOptions:
+    """Options that describe one way of drawing batches, by their names without dashes.
+
+    Attributes:
+        first: Options that are enough for most runs.
+        other: Options in place of these, or beside them.
+        batch: A batch, in one sentence.
+    """
+
+    first: tuple[str, ...]
+    other: tuple[str, ...] = ()
+    batch: str = ""
+
+
+_AT_A_RATE = (("sample-rate", "steps"), ("batch-size", "dataset-size", "epochs"))
+_OF_ONE_SIZE = (("batch-size", "dataset-size", "steps"), ("epochs",))
+_BY_SIZE = ("batch-size", "dataset-size")  # in place of the number of batches
+_SCHEMES = {
+    POISSON: SchemeOptions(*_AT_A_RATE, "Each record is in a batch with the sample rate, independently."),
+    FULL_BATCH: SchemeOptions(("steps",), ("epochs", "dataset-size"), "Each batch is the whole dataset."),
+    TRUNCATED: SchemeOptions(
+        ("sample-rate", "max-batch-size", "dataset-size", "steps"),
+        ("batch-size", "epochs"),
+        "A batch is a Poisson sample; of a sample that is too large, some records are chosen uniformly.",
+    ),
+    WITHOUT_REPLACEMENT: SchemeOptions(*_OF_ONE_SIZE, "Each batch is a uniform choice of this many records."),
+    WITH_REPLACEMENT: SchemeOptions(
+        *_OF_ONE_SIZE, "The records of a batch are drawn one by one, uniformly; a record may be drawn several times."
+    ),
+    SHUFFLED: SchemeOptions(
+        ("batches", "epochs"), _BY_SIZE, "Each epoch cuts a new random order into batches, as most data loaders do."
+    ),
+    RANDOM_ALLOCATION: SchemeOptions(
+        ("batches", "epochs"),
+        ("participations", *_BY_SIZE),
+        "In each epoch, each record is in one batch, or in several, that are chosen uniformly.",
+    ),
+    BALLS_IN_BINS: SchemeOptions(
+        ("batches", "epochs", "redraw", "same-bins"), _BY_SIZE, "Each record is in one random batch of an epoch."
+    ),
+    CORRELATED: SchemeOptions(
+        ("steps", "participation", "separation"),
+        ("sample-rate", "epochs", "dataset-size", "bands", "at-most", "groups", "error"),
+    ),
+    LAST_ITERATE: SchemeOptions(("batches", "epochs", "smoothness-step", "order"), ("weight-decay-step", *_BY_SIZE)),
+}
+_FOUND_BY = {
+    "noise": ("noise-multiplier", "noise-stddev", "clipping-norm"),
+    "steps": ("steps", "epochs"),
+    "epochs": ("steps", "epochs"),
+    "sample-rate": ("sample-rate", "batch-size"),
+    "batches": ("batches", "batch-size"),
+}
+
+
+def scheme_options(scheme: str) -> SchemeOptions:
+    """Return the options of a sampling scheme, of correlated noise, or of a last iterate."""
+    if scheme in _SCHEMES:
+        return _SCHEMES[scheme]
+    from dpbounds.privacy.mechanisms import descriptions
+
+    kind = descriptions.SAMPLINGS.get(scheme)
+    about = "" if kind is None else (kind.__doc__ or "").partition("\n")[0].replace("``", "").replace("_", " ")
+    return SchemeOptions(*_AT_A_RATE, about)
+
+
+def options_without_use(scheme: str, noise: str = GAUSSIAN, unknown: str | None = None) -> frozenset[str]:
+    """Return the options for which a training run has no use: ``read_training`` refuses them.
+
+    Args:
+        scheme: One of ``samplings()``, ``CORRELATED`` or ``LAST_ITERATE``.
+        noise: One of ``NOISES``.
+        unknown: What is found: a choice of ``--solve``; None where everything is given.
+    """
+    every = {name for one in _SCHEMES.values() for name in (*one.first, *one.other)}
+    fitting = scheme_options(scheme)
+    found = every - {*fitting.first, *fitting.other} | {*_FOUND_BY.get(unknown or "", ())}
+    if scheme in (CORRELATED, LAST_ITERATE):
+        found |= {"sampling"}
+    if scheme == LAST_ITERATE or noise != GAUSSIAN:
+        found |= {*MATRICES}
+    if noise not in (DISCRETE_GAUSSIAN, DISCRETE_LAPLACE):
+        found |= {"bound"}
+    if noise != GAUSSIAN:
+        found |= {"noise-stddev", "clipping-norm"}
+    return frozenset(found)
 
 
 _ALIASES = {"shuffle": SHUFFLED, "shuffling": SHUFFLED, "shuffled-batches": SHUFFLED}

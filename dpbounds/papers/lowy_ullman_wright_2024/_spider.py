@@ -51,7 +51,7 @@ def bound(gap: Expr, budget: Expr) -> Expr:
 
 
 def prescribed_bound(gap: Expr, budget: Expr) -> Expr:
-    """What holds at the rounded parameters, before anything is estimated further."""
+    """Bounds at the rounded parameters, before further estimates."""
     descent = 4 * q.L * gap / steps(gap, budget)
     return sqrt(descent + q.d * anchor_variance(gap, budget))
 

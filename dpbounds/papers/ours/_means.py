@@ -36,7 +36,7 @@ def fingerprint_level(crowd: int) -> Expr:
 
 
 def fingerprint_room(crowd: int) -> tuple[Condition, ...]:
-    """Where groups of whole records have an ε of at least 1/2."""
+    """Range in which groups of whole records have an ε of at least 1/2."""
     return (
         Condition(
             q.delta <= growth_of_odds * exp(-Max(1, q.epsilon)) / (3 * sqrt(q.d)), "its logarithm is at least max(1, ε)"

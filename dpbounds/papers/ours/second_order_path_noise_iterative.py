@@ -88,11 +88,17 @@ work = q.n * (1 + moves + N * (m + 1))
 memory = (m + 8) * q.d
 passes = Condition(kept < 1, "a direction that is too curved passes its check")
 found = Condition(miss < 1, "a restart may find it")
-_LARGEST_RHO = 12  # up to there a choice's range, √(2ρ) at most, is one that is known to count as Gaussian noise
+OF_SEARCHES = (
+    passes,
+    Condition(q.d * others**m <= small**2 * overgrown, "all other components stay below the top one"),
+    Condition(And(miss < 1, 4 * searches * miss**R <= q.zeta), "a search finds what is there"),
+    Condition(N >= enough, "this many restarts are not used up"),
+)
+LARGEST_RHO = 12  # up to there a choice's range, √(2ρ) at most, is one that is known to count as Gaussian noise
 
 
 def mechanism(at: Numbers) -> Mechanism:
-    if at[q.rho] > _LARGEST_RHO:
+    if at[q.rho] > LARGEST_RHO:
         return ZCDP(at[q.rho], relation=at.relation)
     return Gaussian(at.down(sqrt(2 / q.rho)))
 
@@ -109,13 +115,7 @@ THEOREM = PAPER.theorem(
             sqrt((gradients + account) / q.rho),
             meaning="how many records suffice",
             unit=SAMPLES,
-            conditions=(
-                *STANDING,
-                passes,
-                Condition(q.d * others**m <= small**2 * overgrown, "all other components stay below the top one"),
-                Condition(And(miss < 1, 4 * searches * miss**R <= q.zeta), "a search finds what is there"),
-                Condition(N >= enough, "this many restarts are not used up"),
-            ),
+            conditions=(*STANDING, *OF_SEARCHES),
         ),
         Bound(gradients, "gradient_account", "A_g: n²ρ that the gradients take", unit=PURE),
         Bound(account, "search_account", "A_h: n²ρ that the searches take", unit=PURE, conditions=passes),

@@ -7,17 +7,12 @@ the empirical risk are there within $$u_1 = \frac G{\sqrt n} \Bigl(2 + \sqrt{2d 
 2\ln(8/\zeta)}\Bigr)$$ of those of the population risk. So where $n$ is enough for an empirical $\alpha$-SOSP but for
 $\zeta/2$, the point is with probability at least $1 - \zeta$ a $\kappa$-SOSP of the population risk, $\kappa =
 \max\bigl(\alpha + u_1, (\sqrt{\rho_H \alpha} + u_2)^2/\rho_H\bigr)$.
-
-At a budget of $(\varepsilon, \delta)$, with $\nu = \sqrt{d \ln(1/\delta)}/(\varepsilon n)$, that is of the order of
-$G\sqrt{d/n} + L^2d/(\rho_H n) + (G^2LD\sqrt d)^{1/3} \nu + (L^2GD)^{2/5} \rho_H^{-1/5} d^{3/5} \nu^{6/5} + L^2 d
-\nu^2/\rho_H + G\nu$, up to logarithms.
 """
 
 from sympy import Expr, Max, Rational, log, sqrt
 
 from dpbounds.papers.lowy_ullman_wright_2024 import NEAR_MINIMISER
 from dpbounds.papers.ours import PAPER, second_order_path_noise as cold, second_order_path_noise_warm_start as empirical
-from dpbounds.papers.ours.second_order_path_noise_warm_start_rate import order
 from dpbounds.theorems.language import (
     CURVATURE,
     GRADIENT,
@@ -27,7 +22,6 @@ from dpbounds.theorems.language import (
     Condition,
     Parameter,
     Privacy,
-    Rate,
     given,
     q,
 )
@@ -83,13 +77,6 @@ THEOREM = PAPER.theorem(
             unit=PURE,
             bases="loss length",
         ),
-        Rate(
-            q.G * sqrt(q.d / q.n) + q.L**2 * q.d / (q.rho_H * q.n) + order,
-            meaning="κ",
-            conditions=Condition(q.epsilon <= log(1 / q.delta), "ρ is of the order of ε²/ln(1/δ)"),
-            logs_hidden=True,
-            bases="loss length",
-        ),
         Parameter(start_gap, "start_gap", "ψ", unit=LOSS),
         Parameter(empirical.warm(cold.least_path), "path_length", "P, at least", conditions=STANDING[0]),
         Parameter(empirical.warm(cold.least_searches), "searches", "K, at least", conditions=STANDING[0]),
@@ -100,9 +87,8 @@ THEOREM = PAPER.theorem(
     relies_on="dpbounds/second-order-path-noise/warm-start",
     derivation="second_order_path_noise.md",
     notes="""
-    - Lowy et al.'s Corollary 7.1 stays disputed: its first term, (d^(1/2)/n^(3/2))^(1/3) where
-      privacy is cheap, is smaller than √(d/n) by d^(1/3), as it compares gradients along the path and not everywhere;
-      for constant d both are 1/√n. Its second term is of a larger order in n than those here.
+    - The order, with searches that form no Hessian, is that of `dpbounds/second-order-path-noise/population/iterative`.
+      Where d is so small that the points of a net can be compared, searches with Hessians need fewer records.
     - The data need not be split: what holds everywhere holds at a point that depends on the records.
     - In the assumption on the set, ε stands for ε_E, and the risk is that of the records that were drawn.
     """,

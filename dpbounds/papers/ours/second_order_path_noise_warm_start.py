@@ -28,10 +28,13 @@ def warm(formula: Expr) -> Expr:
     return formula.xreplace({q.Delta_F: start, q.zeta: q.zeta / 2})
 
 
-def mechanism(at: Numbers) -> Mechanism:
+def selection(at: Numbers) -> Mechanism:
     share = at.relation.sensitivity_factor  # ε_E is for replace-one; an added record moves the risk by half as much
-    selection = ExponentialMechanism(at.up(selection_epsilon * share / 2), relation=at.relation)
-    return selection @ Gaussian(at.down(2 / sqrt(q.rho)))
+    return ExponentialMechanism(at.up(selection_epsilon * share / 2), relation=at.relation)
+
+
+def mechanism(at: Numbers) -> Mechanism:
+    return selection(at) @ Gaussian(at.down(2 / sqrt(q.rho)))
 
 
 GOOD_START = "the first point is known to be as good"

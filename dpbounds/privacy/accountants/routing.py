@@ -43,7 +43,13 @@ from dpbounds.privacy.routes.contour import (
 from dpbounds.privacy.routes.contour.estimate import quick_log_delta
 from dpbounds.privacy.routes.contour.landscape import survey
 from dpbounds.privacy.routes.contour.plan import plain_draft
-from dpbounds.privacy.routes.drawn_steps import METHOD, delta_at_most, epsilon_at_most, negligible, plannable
+from dpbounds.privacy.routes.drawn_steps import (
+    METHOD,
+    delta_ends,
+    epsilon_ends,
+    negligible,
+    plannable,
+)
 from dpbounds.privacy.routes.grouping import between as between_groups, by_groups
 from dpbounds.privacy.routes.largest_losses import delta_by_largest_losses, epsilon_by_largest_losses
 from dpbounds.privacy.routes.lattice import delta_bounds, delta_bounds_at, epsilon_bounds
@@ -209,8 +215,10 @@ def at_once(product: Product, asked: Question) -> Proof:
 def at_most(product: Product, least: Fraction, target: Target) -> bool:
     """Return whether a quick bound shows that the product spends no more than ``least`` at the target."""
     gaussian = as_gaussian(product)
-    if gaussian is None or has_closed_form(product) or not plannable(product, target.value):
+    if gaussian is None or has_closed_form(product):
         return False
+    if not plannable(product, target.value):
+        return (epsilon_ends if target.for_epsilon else delta_ends)(gaussian, target.value)[1] <= least
     try:
         if target.for_epsilon:
             return contour_at_most(gaussian, least, target.value)
@@ -226,9 +234,19 @@ def in_as_few(product: Product, proof: Proof) -> Product:
 
 
 def _between(product: Product, asked: Question, *, refine: bool = True) -> Proof:
-    """Enclose a product between two of few levels, for use after every method has declined."""
-    between = _epsilon_between if asked.target.for_epsilon else _delta_between
-    return between(product, asked.target.value, refine=refine)
+    """Return bounds by releases, and of Gaussian pairs by drawn steps, for use after every method has declined.
+
+    Where that is wide and doubles can plan it, Chernoff's bound is tried, too.
+    """
+    gaussian, target = as_gaussian(product), asked.target
+    known = of_releases(product, target)
+    if gaussian is None:
+        return known
+    low, high = (epsilon_ends if target.for_epsilon else delta_ends)(gaussian, target.value)
+    known = _narrowed([known, Proof(Enclosure(low, high, METHOD), "bounds")])
+    if not refine or relative_width(known) <= _WIDE or not plannable(product, target.value):
+        return known
+    return (_refined_epsilon if target.for_epsilon else _refined_delta)(gaussian, target.value, known)
 
 
 def _without_all_levels(product: Product, asked: Question) -> Proof | None:
@@ -318,38 +336,27 @@ def _frequencies(few: GaussianProduct, asked: Question) -> int:
     return plain_draft(few, landscape, saddle, ACCURACY).frequencies
 
 
-def _epsilon_between(product: Product, delta: Fraction, *, refine: bool = True) -> Proof:
-    """Basic composition; of Gaussian pairs also what is drawn and, if doubles can plan it, Chernoff's bound."""
-    gaussian, known = as_gaussian(product), of_releases(product, Target("delta", delta))
-    if gaussian is None:
-        return known
+def _refined_epsilon(product: GaussianProduct, delta: Fraction, known: Proof) -> Proof:
+    """Lower the upper bound on ε(δ) by Chernoff's bound, where doubles can plan it."""
     low, high = Fraction(known.enclosure.exact_lower), Fraction(known.enclosure.exact_upper)
-    method, drawn = known.enclosure.method, epsilon_at_most(gaussian, delta)
-    if drawn < high:
-        high, method = drawn, METHOD
-    if refine and plannable(product, delta):
-        floor, by_moments = low, f"{method} and Chernoff bound"
-        for _ in range(20):
-            middle = (floor + high) / 2
-            if contour_at_most(gaussian, middle, delta):
-                high, method = middle, by_moments
-            else:
-                floor = middle
+    floor, method = low, known.enclosure.method
+    for _ in range(20):
+        middle = (floor + high) / 2
+        if contour_at_most(product, middle, delta):
+            high, method = middle, f"{known.enclosure.method} and Chernoff bound"
+        else:
+            floor = middle
     return Proof(Enclosure(min(low, high), high, method), "bounds")
 
 
-def _delta_between(product: Product, epsilon: Fraction, *, refine: bool = True) -> Proof:
+def _refined_delta(product: GaussianProduct, epsilon: Fraction, known: Proof) -> Proof:
     """Return the same for δ(ε)."""
-    gaussian, known = as_gaussian(product), of_releases(product, Target("epsilon", epsilon))
-    if gaussian is None:
-        return known
     low, high = Fraction(known.enclosure.exact_lower), Fraction(known.enclosure.exact_upper)
-    method, drawn = known.enclosure.method, delta_at_most(gaussian, epsilon)
-    if drawn < high:
-        high, method = drawn, METHOD
-    if refine and plannable(product, epsilon):
-        with contextlib.suppress(Declined, NotCertified):  # what there is stands
-            high = min(high, chernoff_bound(gaussian, epsilon, quick_log_delta(gaussian, float(epsilon), False)))
+    method = known.enclosure.method
+    with contextlib.suppress(Declined, NotCertified):  # what there is stands
+        bound = chernoff_bound(product, epsilon, quick_log_delta(product, float(epsilon), False))
+        if bound < high:
+            high, method = bound, f"{method} and Chernoff bound"
     return Proof(Enclosure(min(low, high), high, method), "bounds")
 
 

@@ -29,7 +29,7 @@ from dpbounds.privacy.routes.closed_forms import ball
 from dpbounds.privacy.routes.searching import crossing
 from dpbounds.privacy.values import Budget
 
-_CLOSE = 1e-3  # in the logarithm of the parameter, where the search ends
+_CLOSE = 1e-4  # in the logarithm of the parameter, where the search ends
 _CONVERSIONS = 5  # conversions of Rényi divergences, at most: each may take seconds
 _REACH = 4.0  # in the logarithm of the parameter: how far they look
 _PRECISION = 128

@@ -137,5 +137,5 @@ def _limit(pair: Pair) -> float:
             return float(rate) ** 2 * math.expm1(exponent) if exponent < 700 else math.inf
     raise UnsupportedMechanism(
         f"the central limit approximation is known here for Gaussian releases, full-batch or on Poisson samples under "
-        f"add-or-remove-one, not for {pair}: ask for a proven ε instead"
+        f"add-or-remove-one, not for {type(pair).__name__}: ask for a proven ε instead"
     )

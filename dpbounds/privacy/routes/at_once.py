@@ -2,8 +2,9 @@
 
 Where a search for a parameter is stopped, or its proofs are out of reach, they say what suffices and what fails. Above
 stand the bounds of ``drawn_steps.md`` for Gaussian noise, and for any noise the full batch (``pairs/revealed.md``) and
-basic composition: releases that are (ε_i, δ_i)-DP are (Σ ε_i, Σ δ_i)-DP (Dwork & Roth 2014, Theorem 3.16). Below stands
-a single release, as leaving out the others is post-processing. Steps that are allocated in secret: ``at_once.md``.
+basic composition: releases that are (ε_i, δ_i)-DP are (Σ ε_i, Σ δ_i)-DP (Dwork & Roth 2014, Theorem 3.16). Below stand
+a single release, as leaving out the others is post-processing, and for Gaussian noise the drawn steps. Steps that are
+allocated in secret: ``at_once.md``.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from dpbounds.privacy.pairs.pairs import Allocated, Direction as Pairing, Produc
 from dpbounds.privacy.pairs.revealed import revealed
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.closed_forms import ball, closed_form_delta, has_closed_form
-from dpbounds.privacy.routes.drawn_steps import delta_at_most
+from dpbounds.privacy.routes.drawn_steps import delta_ends
 
 METHOD = "closed forms alone"
 _BITS, _PRECISION = 50, 128
@@ -36,7 +37,8 @@ def delta_at_once(product: Product, epsilon: Fraction) -> Enclosure:
         upper = min(upper, _basic(published, epsilon))
     gaussian = as_gaussian(product)
     if gaussian is not None:
-        upper = min(upper, delta_at_most(gaussian, epsilon))
+        low, high = delta_ends(gaussian, epsilon)
+        lower, upper = max(lower, low), min(upper, high)
     return Enclosure(min(lower, upper), upper, METHOD)
 
 

@@ -27,12 +27,17 @@ _LOWER = "a lower bound, which an algorithm would have to reach: no algorithm's 
 _STEPS = "every step is charged with its worst case; no problem that is bad in all of them is known"
 _TAIL = "an instance needs a quantile of a largest norm, of which only the mean is computed so far"
 _UNIFORM = "pays for uniform convergence, of which no instance with this link is computed"
+_EVERYWHERE = "pays for uniform convergence, of which no instance is computed"
 OPEN = {
     "dpbounds/negative-curvature-descent": _STEPS,
+    "dpbounds/population-path-noise": _EVERYWHERE,
+    "dpbounds/population-path-noise/warm-start": _EVERYWHERE,
     "dpbounds/second-order-path-noise": _STEPS,
     "dpbounds/second-order-path-noise/iterative": _STEPS,
-    "dpbounds/second-order-path-noise/population": "pays for uniform convergence, of which no instance is computed",
+    "dpbounds/second-order-path-noise/population": _EVERYWHERE,
+    "dpbounds/second-order-path-noise/population/iterative": _EVERYWHERE,
     "dpbounds/second-order-path-noise/warm-start": _STEPS,
+    "dpbounds/second-order-path-noise/warm-start/iterative": _STEPS,
     "ganesh-liu-oh-thakurta-2023/lemma-3.4": "its bound is a counter-example itself",
     "ganesh-liu-oh-thakurta-2023/lemma-4.1": "above-threshold on two queries: no instance is computed",
     "ganesh-liu-oh-thakurta-2023/lemma-4.1/explicit": "above-threshold on two queries: no instance is computed",

@@ -37,6 +37,7 @@ EVERYWHERE = {
     "NC": algorithms.NegativeCurvatureDescent(10, 10, 5, 1),
     "path noise": algorithms.PathNoiseDescent(10, 10, 5, 5, 1, 1),
     "iterative path noise": algorithms.IterativePathNoise(10, 10, 10, "1/10", 5, 5, 2, 5, 3, 1, 1),
+    "path noise to a small gradient": algorithms.GradientPathNoise(10, 5, 1, 1),
     "SOSP selection": algorithms.StationaryPointSelection(10, 10, 10, 5, 1),
     "SPIDER": algorithms.Spider(10, 10, 5, 5),
     "STORM": algorithms.Storm(10, 10, 5, 1, 0.1),

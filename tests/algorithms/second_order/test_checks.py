@@ -23,7 +23,7 @@ def test_a_rate_above_its_bound_is_seen(planned):
 
 def test_a_ledger_above_its_budget_is_seen():
     spent = [one for one in CHECKS if one.kind == "spent"]
-    assert len(spent) == 7
+    assert len(spent) == 8
     for one in spent:
         assert one.judge([result(one, spent_lower=1.1, spent_upper=1.2)], 0.99).verdict is Verdict.FAILS
         assert one.judge([result(one, spent_lower=0.9, spent_upper=1.0)], 0.99).verdict is Verdict.HOLDS

@@ -59,6 +59,18 @@ def test_a_point_that_the_population_s_deviations_do_not_allow_for_is_seen(monke
     assert seen == [Fraction(1, 5)]
 
 
+@pytest.mark.seconds
+@pytest.mark.parametrize("start", ["1/2", "a net"])
+def test_a_gradient_that_is_larger_than_the_statement_says_is_seen(start, monkeypatch):
+    name = f"a small gradient of the population is missed from {start}"
+    cell = {**dict(CHECKS[name].cells(Size.QUICK)[0].parameters), "repetitions": 24, "seed": 3}
+    right = beyond.small_gradient(**cell)
+    assert right["hits"] == 0
+    # a bound between what runs reach and what they are promised
+    monkeypatch.setattr(beyond, "off_by_sampling", lambda statement, walk, *_: 1e-6 - float(walk.stationarity))
+    assert beyond.small_gradient(**cell)["hits"] > 20
+
+
 def test_deviations_are_about_the_ball_that_runs_stay_in():
     problem = beyond.drawn_well(1000, 0)
     other = beyond.drawn_well(1000, 1)

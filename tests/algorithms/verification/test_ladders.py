@@ -51,12 +51,23 @@ def ladders(name, repetitions):
 
 # an example of every ladder, and the others
 FIRST = (
-    *("dp-pgd", "dp-pmd-l1", "dp-gd-zhang", "dp-gd", "dp-gd-weighted", "prgd", "dp-sgd", "dp-gld", "dp-spider"),
+    *(
+        "dp-pgd",
+        "dp-pmd-l1",
+        "dp-gd-zhang",
+        "dp-gd-wang-ye-xu",
+        "dp-gd",
+        "dp-gd-weighted",
+        "prgd",
+        "dp-sgd",
+        "dp-gld",
+        "dp-spider",
+    ),
     *("restarted-dp-spider", "warm-spider", "dp-storm", "tree-spider-population", "dp-fw-l2", "dp-fw-l1"),
     "net-exponential-mechanism",
 )
 MORE = (
-    *("dp-pmd-l2", "dp-pmd-simplex", "dp-gd-zhang-as-quoted", "dp-gd-wang-ye-xu", "dp-gd-wang-ye-xu-as-quoted"),
+    *("dp-pmd-l2", "dp-pmd-simplex", "dp-gd-zhang-as-quoted", "dp-gd-wang-ye-xu-as-quoted"),
     *("prgd-as-printed", "dp-sgd-poisson", "dp-gld-as-printed", "sgd-warm-spider", "dp-fw-l2-as-printed"),
     *("dp-fw-l1-as-printed", "net-exponential-mechanism-as-printed", "net-exponential-mechanism-as-quoted"),
 )

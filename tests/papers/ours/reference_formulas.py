@@ -196,12 +196,34 @@ def population_point(q):
     return max(q.alpha + gradient_deviation(q), curvature)
 
 
-def population_rate(q):
-    n_rho = q.epsilon * q.n / sqrt(ln(1 / q.delta))  # n√ρ
-    path = cbrt(q.G**2 * q.L * q.D) * cbrt(q.d**2) / n_rho
-    searched = root(q.L**4 * q.G**2 * q.D**2 * q.d**6 / q.rho_H / n_rho**6, 5)
-    private = path + searched + (q.L * q.d / n_rho) ** 2 / q.rho_H + q.G * sqrt(q.d) / n_rho
-    return private + q.G * sqrt(q.d / q.n) + q.L**2 / q.rho_H * q.d / q.n
+def population_order(q):
+    """What samples differ by, and the least α at which the path, its searches, a gradient and one search are paid."""
+    n_rho = q.epsilon * q.n / sqrt(ln(1 / q.delta))
+    gap = q.G * q.D * q.d / n_rho
+    private = (
+        cbrt(q.d * q.G * q.L * gap / n_rho**2)
+        + root((q.d * q.L**2 * gap / n_rho**2) ** 2 / q.rho_H, 5)
+        + q.G * sqrt(q.d) / n_rho
+        + q.d * q.L**2 / q.rho_H / n_rho**2
+    )
+    return private + q.G / sqrt(q.n / q.d) + (q.L * sqrt(q.d / q.n)) ** 2 / q.rho_H
+
+
+def longest_walk(q):
+    """Without searches F falls by l(α(1-w)/2 - wα), at least, on a move of length l."""
+    return 2 * q.Delta_F / (q.alpha * (1 - q.gradient_error) - 2 * q.alpha * q.gradient_error)
+
+
+def off_everywhere(q, reach):
+    """Of gradients, uniformly in a ball: a net of radius G/(2L√n), missed by ζ/2."""
+    log_points = q.d * ln(1 + 2 * reach / (q.G / (2 * q.L * sqrt(q.n))))
+    return q.G / sqrt(q.n) * (2 + sqrt(2) * sqrt(log_points - ln(q.zeta / 2)))
+
+
+WALK = {
+    "steps": lambda q: q.path_length / (q.alpha - q.gradient_error * q.alpha) * q.L,
+    "gradients": lambda q: q.n + q.n * WALK["steps"](q),
+}
 
 
 def storm_bound(q):
@@ -328,6 +350,42 @@ PATH_NOISE = {
     "curvature_threshold": lambda q: -sqrt(q.rho_H * q.alpha) * (q.curvature_kept + 1) / 2,
     "curvature_move": lambda q: q.curvature_length * sqrt(q.alpha) / sqrt(q.rho_H),
 }
+ITERATIVE = {
+    "bound": lambda q: sqrt((path_noise_gradients(q, 4) + path_noise_searches(q)) / q.rho),
+    "gradient_account": lambda q: path_noise_gradients(q, 4),
+    "search_account": path_noise_searches,
+    "miss": path_noise_miss,
+    "power_steps": path_noise_power_steps,
+    "steps": lambda q: PATH_NOISE["steps"](q),
+    "gradients": lambda q: q.n * (PATH_NOISE["steps"](q) + 1 + q.restarts * q.power_steps + q.restarts),
+    "memory": lambda q: q.d * q.power_steps + 8 * q.d,
+    "path_length": lambda q: PATH_NOISE["path_length"](q),
+    "searches": lambda q: PATH_NOISE["searches"](q),
+    "restarts_of_a_search": lambda q: max(2, ceil(ln(q.zeta / (4 * q.searches)) / ln(path_noise_miss(q)))),
+    "restarts": path_noise_restarts,
+    "noise_stddev": lambda q: q.gradient_error * q.alpha / path_noise_radius(q, 4),
+    "step_noise_stddev": path_noise_step,
+    "selection_scale": path_noise_scale,
+    "check_noise_stddev": path_noise_check,
+    "check_threshold": lambda q: q.curvature_kept * path_noise_lambda(q) + q.check_error * path_noise_lambda(q),
+}
+
+
+# what a walk with such searches is planned with, and what else is said of the empirical risk
+SEARCHED = ("gradients", "memory", "path_length", "searches", "power_steps", "restarts_of_a_search", "restarts")
+EMPIRICAL = ("bound", "steps", "gradient_account", "search_account")
+
+
+def behind_a_draw(part):
+    """A part of the statement without a warm start, where half of the budget and of the failures are left."""
+    return lambda q: ITERATIVE[part](halved(q))
+
+
+def doubly_sure(part):
+    """The same where the draw and the walk may fail half as often once more."""
+    return lambda q: ITERATIVE[part](halved(q.at(zeta=lambda q: q.zeta / 2)))
+
+
 FORMULAS = {
     "ball-noise-and-gaussian-noise": {
         "ball": lambda q: mass(q.Delta_g / (2 * q.r_u), q.d),
@@ -435,6 +493,34 @@ FORMULAS = {
         "noise_multiplier": lambda q: sqrt(q.T) / sqrt(q.rho / 2),
         "last_weight": lambda q: 1 / (1 + 2 * q.L * q.T * (q.eta - q.L * q.eta**2 / 2)),
     },
+    "population-path-noise": {
+        **WALK,
+        "gradient_account": path_noise_gradients,  # half of ζ is what the gradients may fail, with or without searches
+        "bound": lambda q: q.alpha + off_everywhere(q, q.path_length),
+        "gradient_deviation": lambda q: off_everywhere(q, q.path_length),
+        "rate": lambda q: (
+            q.G * sqrt(q.d) / sqrt(q.n)
+            + cbrt(path_noise_unit(q) * q.G * q.L * q.Delta_F)
+            + q.G * sqrt(path_noise_unit(q))
+        ),
+        "path_length": longest_walk,
+        "noise_stddev": lambda q: q.gradient_error * q.alpha / path_noise_radius(q, 2),
+        "gradient_threshold": lambda q: q.alpha - q.gradient_error * q.alpha,
+    },
+    "population-path-noise/warm-start": {
+        **WALK,
+        "gradient_account": lambda q: path_noise_gradients(halved(q)),
+        "bound": lambda q: q.alpha + off_everywhere(q, q.D + q.path_length),
+        "gradient_deviation": lambda q: off_everywhere(q, q.D + q.path_length),
+        "rate": lambda q: (
+            sqrt(q.G**2 * q.d / q.n)
+            + cbrt(q.G**2 * q.L * q.D * q.d**2) * per_record(q)
+            + q.G * sqrt(q.d) * per_record(q)
+        ),
+        "start_gap": lambda q: drawn_gap(q.at(zeta=lambda q: q.zeta / 2)),
+        "path_length": lambda q: longest_walk(halved(q)),
+        "epsilon": lambda q: sqrt(8 * q.rho / 2),
+    },
     "second-order-path-noise": PATH_NOISE,
     "second-order-path-noise/warm-start": {
         "bound": lambda q: PATH_NOISE["bound"](halved(q)),
@@ -452,30 +538,25 @@ FORMULAS = {
         "gradient_deviation": gradient_deviation,
         "hessian_deviation": hessian_deviation,
         "gradients": lambda q: PATH_NOISE["gradients"](q),
-        "rate": population_rate,
         "start_gap": lambda q: drawn_gap(q.at(zeta=lambda q: q.zeta / 2)),
         "path_length": lambda q: PATH_NOISE["path_length"](halved(q)),
         "searches": lambda q: PATH_NOISE["searches"](halved(q)),
         "epsilon": lambda q: sqrt(8 * q.rho / 2),
     },
-    "second-order-path-noise/iterative": {
-        "bound": lambda q: sqrt((path_noise_gradients(q, 4) + path_noise_searches(q)) / q.rho),
-        "gradient_account": lambda q: path_noise_gradients(q, 4),
-        "search_account": path_noise_searches,
-        "miss": path_noise_miss,
-        "power_steps": path_noise_power_steps,
-        "steps": lambda q: PATH_NOISE["steps"](q),
-        "gradients": lambda q: q.n * (PATH_NOISE["steps"](q) + 1 + q.restarts * q.power_steps + q.restarts),
-        "memory": lambda q: q.d * q.power_steps + 8 * q.d,
-        "path_length": lambda q: PATH_NOISE["path_length"](q),
-        "searches": lambda q: PATH_NOISE["searches"](q),
-        "restarts_of_a_search": lambda q: max(2, ceil(ln(q.zeta / (4 * q.searches)) / ln(path_noise_miss(q)))),
-        "restarts": path_noise_restarts,
-        "noise_stddev": lambda q: q.gradient_error * q.alpha / path_noise_radius(q, 4),
-        "step_noise_stddev": path_noise_step,
-        "selection_scale": path_noise_scale,
-        "check_noise_stddev": path_noise_check,
-        "check_threshold": lambda q: q.curvature_kept * path_noise_lambda(q) + q.check_error * path_noise_lambda(q),
+    "second-order-path-noise/iterative": ITERATIVE,
+    "second-order-path-noise/warm-start/iterative": {
+        **{part: behind_a_draw(part) for part in (*SEARCHED, *EMPIRICAL)},
+        "start_gap": drawn_gap,
+        "epsilon": lambda q: sqrt(8 * q.rho / 2),
+    },
+    "second-order-path-noise/population/iterative": {
+        **{part: doubly_sure(part) for part in SEARCHED},
+        "bound": population_point,
+        "gradient_deviation": gradient_deviation,
+        "hessian_deviation": hessian_deviation,
+        "rate": population_order,
+        "start_gap": lambda q: drawn_gap(q.at(zeta=lambda q: q.zeta / 2)),
+        "epsilon": lambda q: sqrt(8 * q.rho / 2),
     },
     "second-order-path-noise/rate": {
         "rate": lambda q: (
@@ -487,11 +568,11 @@ FORMULAS = {
     },
     "second-order-path-noise/warm-start/rate": {
         "rate": lambda q: (
-            # n√ρ times each is d^(2/3), √d, d^(6/5)/(n√ρ)^(1/5) and d²/(n√ρ), at constants 1
+            # n√ρ times each is d^(2/3), √d, d^(4/5)/(n√ρ)^(1/5) and d/(n√ρ), at constants 1
             cbrt(q.d * q.d * q.G**2 * q.L * q.D) * per_record(q)
             + sqrt(q.d) * q.G * per_record(q)
-            + root(q.d**6 * q.L**4 * (q.G * q.D) ** 2 / q.rho_H, 5) * root(per_record(q), 5) ** 6
-            + (q.d * q.L * per_record(q)) ** 2 / q.rho_H
+            + root(q.d**4 * q.L**4 * (q.G * q.D) ** 2 / q.rho_H, 5) * root(per_record(q), 5) ** 6
+            + q.d * (q.L * per_record(q)) ** 2 / q.rho_H
         )
     },
     "lower-bound/gradient-norm": {

@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from dpbounds.algorithms.second_order import iterative_path_noise, path_noise_descent
+from dpbounds.privacy.mechanisms import ZCDP, ExponentialMechanism, Gaussian, parts_of
+from dpbounds.theorems.registry import theorem
+from dpbounds.theorems.spending import spending
 from tests.papers.reference_formulas import evaluated
 
 full, iterative = evaluated("dpbounds/second-order-path-noise"), evaluated("dpbounds/second-order-path-noise/iterative")
@@ -167,3 +170,59 @@ def test_a_good_start_saves_records_and_the_point_gets_better_with_every_record(
     few, many = least(10**6), least(10**8)
     assert few < 0.003
     assert 0.9 < math.log(few / many) / math.log(100) < 1.2  # 2/3 without a warm start
+
+
+# --- from such a point, without Hessians
+
+WITHOUT = ".78 1.32 .1 .003 .0635 .0287 .64 .036 .0106 .743"  # c, s, w, v, x_0, p_3, ν, w_1, w_2, b
+WITH = "0.85 1.39 0.145 0.003"
+
+
+def least_stationarity(statement, names, parameters, counted, n, d):
+    """The least α for which a statement says that n records are enough; P and the whole numbers are those it names."""
+    chosen = dict(zip(names.split(), parameters.split(), strict=True))
+    common = {"G": 1, "L": 1, "rho_H": 1, "d": d, "rho": 1, "zeta": "0.01", **chosen}
+    psi = repr(statement("start_gap", n=n, D=1, **common).value.upper)
+
+    def enough(alpha):
+        point = {**common, "D": 1, "n": n, "alpha": repr(alpha), "start_gap": psi}
+        point["path_length"] = repr(statement("path_length", **point).value.upper * (1 + 1e-9))
+        for part in counted:
+            point[part] = math.ceil(statement(part, **point).value.upper)
+        found = statement(**point)
+        assert not found.failing
+        return found.value.upper <= n
+
+    low, high = 1e-16, 1.0
+    while high > 1.001 * low:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+@pytest.mark.seconds
+def test_without_hessians_a_good_start_has_the_order_of_a_small_gradient():
+    """At n = d² the order d^(2/3)/n of the path is d^(-4/3); searches with Hessians are d^(6/5)/n^(6/5) = d^(-6/5)."""
+    products, hessians = f"{SHARED} {OWN}", SHARED
+    searched = evaluated("dpbounds/second-order-path-noise/warm-start/iterative")
+    counted = ("searches", "power_steps", "restarts_of_a_search", "restarts")
+    found = {}
+    for d in (10**8, 10**10):
+        found["products", d] = least_stationarity(searched, products, WITHOUT, counted, d**2, d)
+        found["hessians", d] = least_stationarity(warm, hessians, WITH, ("searches",), d**2, d)
+    fall = {
+        kind: math.log(found[kind, 10**10] / found[kind, 10**8]) / math.log(100) for kind in ("products", "hessians")
+    }
+    assert fall["products"] == pytest.approx(-4 / 3, abs=0.04)  # logarithms make it a little less
+    assert fall["hessians"] == pytest.approx(-6 / 5, abs=0.04)
+    assert 20 * found["products", 10**8] < found["hessians", 10**8]
+
+
+@pytest.mark.parametrize(("rho", "kind"), [("24", Gaussian), ("24.01", ZCDP)])
+@pytest.mark.parametrize("statement", ["warm-start/iterative", "population/iterative"])
+def test_choices_count_as_gaussian_noise_while_their_range_allows_it(statement, rho, kind):
+    record = theorem(f"dpbounds/second-order-path-noise/{statement}")
+    assert [type(part) for part, _ in parts_of(spending(record, {"rho": rho}).mechanism)] == [
+        ExponentialMechanism,
+        kind,
+    ]

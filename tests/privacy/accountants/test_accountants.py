@@ -23,10 +23,12 @@ from dpbounds.privacy.accountants.certified import (
     epsilon,
     prove_epsilon,
 )
-from dpbounds.privacy.accountants.routing import _delta_between, _epsilon_between, _narrowed
+from dpbounds.privacy.accountants.questions import Question
+from dpbounds.privacy.accountants.routing import _between, _narrowed
 from dpbounds.privacy.proofs import Proof
 from dpbounds.privacy.relations import as_relation
 from dpbounds.privacy.renyi.accountant import renyi_delta, renyi_epsilon
+from dpbounds.privacy.values import Target
 from tests.privacy.products import products_of
 from tests.privacy.small_laws import m
 
@@ -211,11 +213,11 @@ def test_what_is_left_where_every_route_declines_is_sound(
 ) -> None:
     mechanism = training(q, z, steps)
     for product in products_of(mechanism, as_relation(relation)):
-        between = _epsilon_between(product, Fraction(target)).enclosure
+        between = _between(product, Question(Target("delta", Fraction(target)), 1e-9)).enclosure
         truth = prove_epsilon(product, Fraction(target), 1e-9).enclosure
         assert between.contains(truth)
         assert between.upper < 2 * truth.upper  # a Chernoff bound, not any bound
-        above = _delta_between(product, Fraction(truth.exact_lower)).enclosure
+        above = _between(product, Question(Target("epsilon", Fraction(truth.exact_lower)), 1e-9)).enclosure
         assert above.exact_lower <= Fraction(target)
         assert Fraction(target) <= above.exact_upper < 50 * Fraction(target)
 
