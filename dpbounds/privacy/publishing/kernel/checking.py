@@ -13,6 +13,7 @@ from dpbounds import documents
 from dpbounds.errors import CertificateError, DpboundsError, InvalidValue
 from dpbounds.privacy.domination.composition import NeighbourClass, neighbour_classes
 from dpbounds.privacy.mechanisms import Composed
+from dpbounds.privacy.pairs.pairs import Allocated
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.publishing import standalone_checker
 from dpbounds.privacy.publishing.certificates.releases import mechanism_of
@@ -96,24 +97,18 @@ def check_kernel_certificate(path: str | Path) -> KernelReport:
     except InvalidValue as reason:
         raise CertificateError(str(reason)) from None
     demand_tools()
-    try:
-        words = _words(certificate.about)
-        mechanism = Composed(tuple((mechanism_of(each), each["count"]) for each in words.releases))
-        classes = list(neighbour_classes(mechanism, words.relation).every())
-        faults = _faults(certificate, words, classes)
-    except (standalone_checker.Malformed, DpboundsError) as reason:
-        raise CertificateError(f"not a well-formed kernel certificate: {reason}") from None
-    lines = [f"CONTRADICTED: {fault}" for fault in faults]
+    words, classes = _words_and_classes(certificate)
+    faults = contradictions(certificate)
     verdict = run_checker(certificate)
-    lines += verdict.lines
-    lines += [
+    allocated = any(each.get("grid") for each in words.classes)
+    lines = [
+        *(f"CONTRADICTED: {fault}" for fault in faults),
+        *verdict.lines,
         "composition, rounding and the sum: proven in Coq (Kernel_certificate), computed by the extracted checker",
-        "the masses of one step: computed again in ball arithmetic (Arb)"
-        if not faults
-        else "the masses of one step: see above",
+        f"the masses of one step: {'see above' if faults else 'computed again in ball arithmetic (Arb)'}",
         *(
-            ["the pairs of allocated steps: computed again in balls, and in doubles whose rounding is bounded"]
-            if any(each.get("grid") for each in words.classes)
+            ["the pairs of allocated steps: computed again in balls and doubles (bounded rounding)"]
+            if allocated
             else []
         ),
         *(f"the pairs of class {each.name}: {text}" for each in classes for text in _derivations(each)),
@@ -129,6 +124,35 @@ def check_kernel_certificate(path: str | Path) -> KernelReport:
     }
     holds = not faults and verdict.accepted
     return KernelReport(holds, (claim,), tuple(lines), standalone_checker.assumptions_of(version))
+
+
+def contradictions(certificate: KernelCertificate) -> list[str]:
+    """Return why the integers do not stand for the run; empty where they do.
+
+    The masses of one step are computed again and must not exceed those of the certificate. The composition and δ are
+    left to the proven checker.
+
+    Raises:
+        CertificateError: The certificate is not well-formed.
+    """
+    words, classes = _words_and_classes(certificate)
+    try:
+        return _faults(certificate, words, classes)
+    except (standalone_checker.Malformed, DpboundsError) as reason:
+        raise _malformed(reason) from None
+
+
+def _words_and_classes(certificate: KernelCertificate) -> tuple[_Words, list[NeighbourClass]]:
+    try:
+        words = _words(certificate.about)
+        mechanism = Composed(tuple((mechanism_of(each), each["count"]) for each in words.releases))
+        return words, list(neighbour_classes(mechanism, words.relation).every())
+    except (standalone_checker.Malformed, DpboundsError) as reason:
+        raise _malformed(reason) from None
+
+
+def _malformed(reason: Exception) -> CertificateError:
+    return CertificateError(f"not a well-formed kernel certificate: {reason}")
 
 
 def _decimal(text: str) -> str:
@@ -167,7 +191,12 @@ def _faults(certificate: KernelCertificate, words: _Words, classes: list[Neighbo
 
 
 def _faults_of(each: NeighbourClass, claim: KernelClaim, lattices: dict[str, Any], words: _Words) -> list[str]:
-    parts = parts_of(each.product, _grid(lattices.get("grid")))
+    if not isinstance(lattices, dict):
+        raise CertificateError("each class must be an object")
+    grid = _grid(lattices.get("grid"))
+    if grid is None and any(isinstance(pair, Allocated) for pair, _ in each.product):
+        return ["allocated steps need a grid"]
+    parts = parts_of(each.product, grid)
     on = _lattices(lattices)
     if not len(parts) == len(on.offsets) == len(on.marks) == len(claim.kinds):
         return [f"there are {len(parts)} kinds of steps, not {len(claim.kinds)}"]
@@ -225,11 +254,17 @@ def _lattices(words: dict[str, Any]) -> Lattices:
 def _grid(words: Any) -> Grid | None:
     if words is None:
         return None
+    if not isinstance(words, dict):
+        raise CertificateError("a grid must be an object")
     spacing, negligible, least = (
         standalone_checker.rational(words.get(name), 0) for name in ("spacing", "negligible", "least")
     )
     fineness = _field(words, "fineness", list)
     if spacing <= 0 or len(fineness) != 3 or not all(type(each) is int and 0 < each < 1_000 for each in fineness):
         raise CertificateError("a grid has a spacing greater than 0 and three numbers of fineness")
-    by_threshold = bool(words.get("by_threshold"))
+    if max(negligible, least) > 1:
+        raise CertificateError("masses of a grid must be at most 1")
+    by_threshold = words.get("by_threshold")
+    if not isinstance(by_threshold, bool):
+        raise CertificateError("by_threshold of a grid must be true or false")
     return Grid(spacing, float(negligible), Fineness(*fineness), float(least), by_threshold=by_threshold)

@@ -32,6 +32,7 @@ from dpbounds.privacy.routes.lattice.steps import AnyStep, Lattice, as_step, cut
 LEVELS = 2**18  # of one step
 _BITS = 128  # of the exponentials
 _EXPONENTIAL_PRECISION = 256
+_MOST_EXPONENT = 6_900  # of the exponentials: e^6900 has less than 10 000 bits, the most that a file may have
 _WIDTH = 4e-3  # of log δ, for the first lattice
 _ALLOCATED_WIDTH = 3e-4  # relative width of ε, for the first grid of allocated steps
 _BELOW_LARGEST = 0.9  # of the largest loss: the largest ε that a lattice is chosen for
@@ -151,7 +152,9 @@ def _rounded_up(mass: arb, bits: int) -> int:
 
 
 def exponential_below(exponent: Fraction) -> Binary:
-    """Return a lower bound of e^exponent with some 128 bits."""
+    """Return a lower bound of e^exponent with some 128 bits; ``Declined`` beyond e^±6900."""
+    if abs(exponent) > _MOST_EXPONENT:
+        raise Declined(f"lattice: losses beyond {_MOST_EXPONENT} have too many digits")
     shift = max(0, _BITS - math.floor(exponent / Fraction(math.log(2))))
     with working(_EXPONENTIAL_PRECISION + max(0, 2 * abs(math.ceil(exponent)))):
         whole = (ball(exponent).exp() * arb(2) ** shift).lower().floor().unique_fmpz()
