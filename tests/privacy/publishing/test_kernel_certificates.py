@@ -12,6 +12,7 @@ import shutil
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from random import Random
 from typing import Any
 
 import mpmath
@@ -21,6 +22,7 @@ import dpbounds as dp
 from dpbounds.cli import main
 from dpbounds.errors import CertificateError
 from dpbounds.privacy.accountants.certified import account
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import (
     DiscreteGaussian,
     Gaussian,
@@ -32,8 +34,10 @@ from dpbounds.privacy.publishing.kernel import checking, program
 from dpbounds.privacy.publishing.kernel.checking import check_kernel_certificate, contradictions
 from dpbounds.privacy.publishing.kernel.composing import Kind, composed
 from dpbounds.privacy.publishing.kernel.files import KernelCertificate, KernelClaim, read
-from dpbounds.privacy.publishing.kernel.masses import exponential_below
+from dpbounds.privacy.publishing.kernel.masses import exponential_below, kinds_of, lattices_for, parts_of
 from dpbounds.privacy.publishing.kernel.writing import kernel_certificate, write_kernel_certificate
+from dpbounds.privacy.relations import as_relation
+from dpbounds.privacy.routes.allocation.discrete_pairs import Grid, dominating
 
 RUNS: dict[str, tuple[Any, dict[str, Any]]] = {
     "Gaussian": (Gaussian(2) ** 4, {"epsilon": "2"}),
@@ -51,7 +55,10 @@ RUNS: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
-@pytest.fixture(scope="module", params=RUNS)
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=pytest.mark.seconds if name == "allocated steps" else ()) for name in RUNS],
+)
 def made(request: pytest.FixtureRequest) -> tuple[Any, KernelCertificate]:
     mechanism, question = RUNS[request.param]
     found = account(mechanism, **question)
@@ -84,37 +91,61 @@ def summed(claim: KernelClaim) -> mpmath.mpf:
         )
 
 
-def test_the_bound_is_a_sum_over_all_paths() -> None:
-    """Two kinds of steps with three levels each, no rounding: every path of levels by itself."""
-    kinds = (
-        Kind(2, (3, 1), 2, (5, 8, 1)),
-        Kind(3, (5, 2), 1, (4, 0, 11)),
-    )
-    bits, factor, threshold = 4, (3, 2), (5, 2)
-    found = composed(bits, factor, kinds)
+def over_all_paths(bits: int, factor: tuple[int, int], threshold: tuple[int, int], kinds: tuple[Kind, ...]) -> Fraction:
+    """δ: every path of levels by itself."""
+    unit, z = Fraction(1, 1 << bits), value(factor)
     each = [
-        [(Fraction(mass, 16), value(kind.ratio) * Fraction(3, 4) ** level) for level, mass in enumerate(kind.masses)]
+        [(mass * unit, value(kind.ratio) * z**level) for level, mass in enumerate(kind.masses)]
         for kind in kinds
         for _ in range(kind.count)
     ]
-    delta = Fraction(0)
+    delta = sum(kind.count * kind.infinite for kind in kinds) * unit
     for path in itertools.product(*each):
-        mass = math.prod(mass for mass, _ in path)
-        delta += mass * max(Fraction(0), 1 - Fraction(5, 4) * math.prod(ratio for _, ratio in path))
-    delta += Fraction(2 * 2 + 3 * 1, 16)
-    proven = Fraction(found.bound(threshold), 1 << found.unit)
-    # Masses are multiples of 1/16: what is lost by rounding counts in full.
-    assert delta <= proven
-    exact = composed(
-        40,
-        (3 << 30, 32),
-        tuple(
-            replace(kind, infinite=kind.infinite << 36, masses=tuple(mass << 36 for mass in kind.masses))
-            for kind in kinds
-        ),
+        ratio = math.prod((ratio for _, ratio in path), start=value(threshold))
+        delta += math.prod((mass for mass, _ in path), start=Fraction(1)) * max(Fraction(0), 1 - ratio)
+    return delta
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_bound_is_a_sum_over_all_paths(seed: int) -> None:
+    """Masses of 4 bits lose much by rounding; what is lost counts in full. With 60 bits nearly nothing is lost."""
+    drawn = Random(seed)
+    kinds = tuple(
+        Kind(count, (drawn.randint(1, 8), 1), drawn.randint(0, 2), tuple(drawn.choice((0, 1, 2, 9)) for _ in range(3)))
+        for count in (2, 3)
     )
-    near = Fraction(exact.bound(threshold), 1 << exact.unit)
-    assert delta <= near <= delta + Fraction(1, 10**6)
+    factor, threshold = (drawn.randint(1, 15), 4), (drawn.randint(1, 64), 3)
+    delta = over_all_paths(4, factor, threshold, kinds)
+    found = composed(4, factor, kinds)
+    assert delta <= Fraction(found.bound(threshold), 1 << found.unit)
+    finer = tuple(
+        replace(kind, infinite=kind.infinite << 56, masses=tuple(mass << 56 for mass in kind.masses)) for kind in kinds
+    )
+    exact = composed(60, (factor[0] << 60, 64), finer)
+    assert delta <= Fraction(exact.bound(threshold), 1 << exact.unit) <= delta + Fraction(1, 10**12)
+
+
+def test_masses_are_those_of_a_distribution_rounded_up(made: tuple[Any, KernelCertificate]) -> None:
+    _, certificate = made
+    for claim in certificate.claims:
+        for kind in claim.kinds:
+            total = sum(kind.masses) + kind.infinite
+            assert 1 << claim.bits <= total <= (1 << claim.bits) + len(kind.masses) + 1
+
+
+@pytest.mark.seconds
+def test_masses_of_allocated_steps_are_raised_by_their_factor() -> None:
+    neighbours = neighbour_classes(RUNS["allocated steps"][0], as_relation("add-or-remove-one"))
+    ((pair, _),) = next(iter(neighbours.every())).product
+    grid = Grid(Fraction(1, 100), 1e-12)
+    (part,) = parts_of(((pair, 2),), grid)
+    assert part.count == 2
+    assert part.factor == dominating(pair, grid).factor > 1
+    on = lattices_for((part,), Fraction(1), 1.0)
+    (kind,) = kinds_of((part,), on, 60)
+    (twice,) = kinds_of((replace(part, factor=2 * part.factor),), on, 60)
+    for once, doubled in zip((*kind.masses, kind.infinite), (*twice.masses, twice.infinite), strict=True):
+        assert 2 * once - 2 <= doubled <= 2 * once
 
 
 def test_the_claim_is_what_the_masses_prove(made: tuple[Any, KernelCertificate]) -> None:
@@ -295,6 +326,7 @@ GRID: list[tuple[str, Any]] = [
 ]
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(("name", "word"), GRID, ids=str)
 def test_hostile_grids_are_malformed_or_contradicted(name: str, word: Any) -> None:
     certificate = allocated()
@@ -304,6 +336,7 @@ def test_hostile_grids_are_malformed_or_contradicted(name: str, word: Any) -> No
     assert refused(replace(certificate, about=about))
 
 
+@pytest.mark.seconds
 def test_allocated_steps_need_a_grid() -> None:
     certificate = allocated()
     about = json.loads(json.dumps(certificate.about))
@@ -346,6 +379,7 @@ def test_exponentials_are_bounded_from_below() -> None:
             assert exact * (1 - mpmath.mpf(2) ** -100) <= found <= exact
 
 
+@pytest.mark.seconds
 def test_what_has_no_kernel_certificate() -> None:
     with pytest.raises(CertificateError, match="delta = 0"):
         kernel_certificate(account(RandomizedResponse(1), delta=0, relation="replace-one"))
