@@ -70,6 +70,9 @@ def test_a_wheel_is_the_same_from_the_sdist_and_from_the_checkout(built):
     publishing = [name for name in files if name.startswith("dpbounds/privacy/publishing/")]
     assert "dpbounds/privacy/publishing/standalone_checker.py" in publishing  # and not what it is made from
     assert not [name for name in publishing if name.split("/")[3] in ("checker", "amalgamate.py")]
+    kernel = "dpbounds/privacy/publishing/kernel/coq"  # what `dpbounds check --kernel` builds
+    for source in ("checker.v", "extracted/build.sh", "extracted/extract.v", "extracted/main.ml"):
+        assert files[f"{kernel}/{source}"] == (ROOT / "proofs" / "kernel" / source).read_bytes()
     shown = {f"dpbounds/app/results/{one.file}" for one in RESULTS.values()}
     pictures = {f"dpbounds/app/results/runs/figures/{one.name}" for one in (ROOT / "tables/runs/figures").glob("*.png")}
     assert pictures

@@ -5,6 +5,7 @@ libcoq-mathcomp-algebra-tactics)::
 
     python3 proofs/kernel/build.py              everything, a few minutes on one core
     python3 proofs/kernel/build.py NAME ...     the files, and the controls of these theorems
+    python3 proofs/kernel/build.py --extracted  the checker of kernel certificates as a program, and real certificates
 
 The files are copied first, so that nothing is written beside them. The build fails if
 
@@ -15,7 +16,10 @@ The files are copied first, so that nothing is written beside them. The build fa
    or a check that was switched off;
 4. a control compiles: a claim of which ``controls.toml`` alters a few characters, so that it is false. The proof has to
    fail in the theorem of that claim, and nowhere else. With the claims repeated and nothing altered, it must not fail.
-   For some of the controls, Coq checks a proof that the altered claim is false.
+   For some of the controls, Coq checks a proof that the altered claim is false;
+5. the checker of kernel certificates, extracted to OCaml (``extracted/``), refuses a certificate of a real run in
+   ``certificates/``, or accepts it with a smaller δ, with larger masses or with more steps. This needs OCaml and
+   Zarith, too (ocaml-nox, ocaml-findlib, libzarith-ocaml-dev).
 """
 
 from __future__ import annotations
@@ -24,11 +28,13 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
+PROGRAM = "checker"  # what the kernel certificates are checked by: definitions only
 STATEMENTS = "statements"
 # In the order of compilation; a file needs only those before it.
 PROOFS = (
@@ -43,8 +49,12 @@ PROOFS = (
     "filters",
     "lattice",
     "integers",
+    "packing",
+    "accepted",
     "certificate",
 )
+FILES = (PROGRAM, STATEMENTS, *PROOFS)
+CERTIFICATES = HERE / "certificates"
 SECONDS = 120  # for one file
 AXIOMS: frozenset[str] = frozenset()  # that a theorem may rest on
 GAPS = re.compile(
@@ -54,13 +64,18 @@ GAPS = re.compile(
 # How the commands of a file may begin, outside of proofs.
 DEFINITIONS = (
     r"From mathcomp Require Import all_ssreflect all_algebra$",
+    r"From kernel Require checker$",
     r"Set Implicit Arguments$",
     r"Unset (Strict Implicit|Printing Implicit Defensive)$",
     r"Import Order\.TTheory GRing\.Theory Num\.Theory$",
-    r"Local Open Scope (ring|nat)_scope$",
+    r"Local Open Scope (ring|nat|N)_scope$",
     r"(Section|End) \w+$",
     r"(Definition|Fixpoint) .*?:=",
     r"Arguments ",
+)
+OF_THE_PROGRAM = (
+    *DEFINITIONS,
+    r"From Coq Require Import NArith List$",
 )
 COMMANDS = (
     *DEFINITIONS,
@@ -193,12 +208,12 @@ def sentences(text: str) -> list[str]:
 
 def forbidden(name: str, text: str) -> list[str]:
     """The sentences that a file may not contain, for example a notation in ``statements.v``."""
-    allowed = DEFINITIONS if name == STATEMENTS else COMMANDS
+    allowed = {STATEMENTS: DEFINITIONS, PROGRAM: OF_THE_PROGRAM}.get(name, COMMANDS)
     found, sections, in_proof = [], 0, False
     for sentence in sentences(text):
         if in_proof:
             in_proof = sentence != "Qed"
-        elif sentence == "Proof" and name != STATEMENTS:
+        elif sentence == "Proof" and name not in (PROGRAM, STATEMENTS):
             in_proof = True
         elif re.match(VARIABLES, sentence):
             if not sections or (name == STATEMENTS and sentence != "Variable R : realFieldType"):
@@ -216,7 +231,8 @@ def with_claims(name: str, texts: list[str]) -> str:
     if not scopes:
         raise Refused(f"{name}.v must contain a line 'Local Open Scope ...', after which altered claims are put")
     before, after = text[: scopes[-1].end()], text[scopes[-1].end() :]
-    repeated = ["Section Altered.", "Variable R : realFieldType.", "Local Notation steps := (steps R).", *texts]
+    repeated = ["Section Altered.", "Variable R : realFieldType.", "Local Notation steps := (steps R)."]
+    repeated += ["Local Notation fraction := (fraction R).", *texts]
     return before + "\n".join([*repeated, "End Altered.", after])
 
 
@@ -235,16 +251,13 @@ def refutation(claim: Claim, control: Control) -> str:
 
 def coq(folder: Path, program: str, *arguments: str, seconds: float = SECONDS) -> subprocess.CompletedProcess[str]:
     """Run a program of Coq in a folder, where the files are the library ``kernel``."""
-    command = [program, "-q", *arguments] if program == "coqc" else [program, *arguments]
     try:
-        return subprocess.run(command, cwd=folder, timeout=seconds, capture_output=True, text=True, check=False)
+        return ran([program, "-q", *arguments] if program == "coqc" else [program, *arguments], folder, seconds)
     except FileNotFoundError:
         raise Refused(
             f"{program} is not installed; on Debian 12: apt-get install coq libcoq-mathcomp-algebra "
             "libcoq-mathcomp-algebra-tactics"
         ) from None
-    except subprocess.TimeoutExpired:
-        raise Refused(f"{program} {' '.join(arguments)} took more than {seconds} seconds") from None
 
 
 def compiled(folder: Path, name: str) -> subprocess.CompletedProcess[str]:
@@ -254,9 +267,9 @@ def compiled(folder: Path, name: str) -> subprocess.CompletedProcess[str]:
 def check_files(folder: Path) -> None:
     """Compile all files."""
     present = {path.stem for path in HERE.glob("*.v")}
-    if present != {STATEMENTS, *PROOFS}:
-        raise Refused(f"PROOFS must name the files of the folder; they differ in {present ^ {STATEMENTS, *PROOFS}}")
-    for name in (STATEMENTS, *PROOFS):
+    if present != set(FILES):
+        raise Refused(f"FILES must name the files of the folder; they differ in {present ^ set(FILES)}")
+    for name in FILES:
         if words := gaps(name):
             raise Refused(f"{name}.v leaves a gap: {', '.join(words)}")
         if found := forbidden(name, source(name)):
@@ -271,7 +284,7 @@ def check_files(folder: Path) -> None:
 def check_theorems(folder: Path) -> None:
     """Compare every theorem with the claim of its name, and print what it rests on."""
     lines = ["From mathcomp Require Import all_ssreflect all_algebra."]
-    lines += [f"From kernel Require {name}." for name in (STATEMENTS, *PROOFS)]
+    lines += [f"From kernel Require {name}." for name in FILES]
     proven = [(name, theorem) for name in PROOFS for theorem in theorems(name)]
     stated = {claim.theorem: claim for claim in claims().values()}
     if sorted(stated) != sorted(theorem for _, theorem in proven):
@@ -309,7 +322,7 @@ def switched_off(summary: str) -> list[str]:
 
 def check_again(folder: Path) -> None:
     """Run ``coqchk`` on our files alone: -norec before each, or it would check mathcomp, too."""
-    arguments = [part for name in (STATEMENTS, *PROOFS) for part in ("-norec", f"kernel.{name}")]
+    arguments = [part for name in FILES for part in ("-norec", f"kernel.{name}")]
     result = coq(folder, "coqchk", "-silent", "-o", "-Q", ".", "kernel", *arguments, seconds=10 * SECONDS)
     if result.returncode:
         raise Refused(f"coqchk refuses a file:\n{result.stdout}{result.stderr}")
@@ -370,8 +383,75 @@ def check_controls(folder: Path, wanted: set[str]) -> None:
             check_control(folder, places[control.claim], stated[control.claim], control)
 
 
+def altered_certificates(text: str) -> dict[str, str]:
+    """Return a certificate with a change each, for which its first claim is no longer what the integers prove."""
+
+    def scaled(word: str, numerator: int, denominator: int) -> str:
+        changed, count = re.subn(
+            rf"^({word} )(\d+)",
+            lambda found: f"{found[1]}{int(found[2]) * numerator // denominator}",
+            text,
+            count=1,
+            flags=re.MULTILINE,
+        )
+        if not count:
+            raise Refused(f"a certificate must contain {word!r}")
+        return changed
+
+    return {
+        "a delta that is 1 % smaller": scaled("delta", 99, 100),
+        "a threshold that is 1 % smaller": scaled("threshold", 99, 100),
+        "one more step of the first kind": re.sub(
+            r"^(kind )(\d+)", lambda found: f"{found[1]}{int(found[2]) + 1}", text, count=1, flags=re.MULTILINE
+        ),
+        "masses that are 1 % larger": re.sub(
+            r"(?<=\n)[\d ]+(?=\n)",
+            lambda found: " ".join(str(int(mass) * 101 // 100) for mass in found[0].split()),
+            text,
+            count=1,
+        ),
+        "a malformed number": scaled("delta", 1, 1).replace("\ndelta ", "\ndelta -", 1),
+    }
+
+
+def check_extracted(folder: Path) -> None:
+    """Build the checker of kernel certificates as a program, and let it read certificates of real runs."""
+    place = folder / "extracted"
+    built = ran(["sh", str(HERE / "extracted" / "build.sh"), str(place)], folder)
+    if built.returncode:
+        raise Refused(f"the checker cannot be built as a program:\n{built.stdout}{built.stderr}")
+    files = sorted(CERTIFICATES.glob("*.txt"))
+    if not files:
+        raise Refused(f"{CERTIFICATES} must hold certificates of real runs")
+    for file in files:
+        text = file.read_text(encoding="ascii")
+        start = time.perf_counter()
+        answer = ran([str(place / "check_kernel"), str(file)], folder)
+        seconds = time.perf_counter() - start
+        if answer.returncode or "refused" in answer.stdout:
+            raise Refused(f"{file.name} is not accepted:\n{answer.stdout}{answer.stderr}")
+        print(f"          {file.name} is accepted: {len(text) // 1000} kB, {seconds:.1f} s", flush=True)
+        for change, other in altered_certificates(text).items():
+            (folder / "altered.txt").write_text(other, encoding="ascii")
+            answer = ran([str(place / "check_kernel"), "altered.txt"], folder)
+            wanted = (2, "malformed") if change == "a malformed number" else (1, "refused")
+            if answer.returncode != wanted[0] or not answer.stdout.startswith(wanted[1]):
+                raise Refused(f"{file.name} with {change} must be {wanted[1]}:\n{answer.stdout}{answer.stderr}")
+        print(f"          {file.name} is refused with {', '.join(altered_certificates(text))}", flush=True)
+
+
+def ran(command: list[str], folder: Path, seconds: float = SECONDS) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder."""
+    try:
+        return subprocess.run(command, cwd=folder, timeout=seconds, capture_output=True, text=True, check=False)
+    except subprocess.TimeoutExpired:
+        raise Refused(f"{' '.join(command)} took more than {seconds} seconds") from None
+
+
 def main(names: list[str]) -> int:
     """Check everything, or the controls of some theorems."""
+    only_extracted = names == ["--extracted"]
+    names = [] if only_extracted else names
     known = {claim.theorem for claim in claims().values()}
     if unknown := set(names) - known:
         print(
@@ -381,11 +461,16 @@ def main(names: list[str]) -> int:
     try:
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
+            if only_extracted:
+                check_extracted(folder)
+                return 0
             check_files(folder)
             check_theorems(folder)
             if not names:
                 check_again(folder)
             check_controls(folder, set(names) or known)
+            if not names:
+                check_extracted(folder)
     except Refused as reason:
         print(f"kernel: {reason}", file=sys.stderr)
         return 1

@@ -1,201 +1,89 @@
-(* A certificate: Coq composes ten steps in integers, and concludes for every event. *)
-From mathcomp Require Import all_ssreflect all_algebra.
-From kernel Require Import statements profiles composition sampling lattice.
+(* Certificates inside Coq: it composes ten steps in integers, and concludes for every event. *)
 From Coq Require Import NArith.
+From mathcomp Require Import all_ssreflect all_algebra.
+From kernel Require Import statements profiles composition sampling lattice packing accepted.
+From kernel Require checker.
 From mathcomp Require Import ring.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-(* Measures as lists of binary natural numbers, and their convolution. *)
-Fixpoint add (s t : seq N) : seq N :=
-  match s, t with [::], _ => t | _, [::] => s | a :: s', b :: t' => (a + b)%num :: add s' t' end.
-Fixpoint convolve (s t : seq N) : seq N :=
-  if s is a :: s' then add (map (N.mul a) t) (0%num :: convolve s' t) else [::].
-Definition convolved (s : seq N) n := iter n (convolve s) [:: 1%num].
-Definition power (x : N) k := iter k (N.mul x) 1%num.
-Fixpoint total (s : seq N) (f : nat -> N) : N :=
-  if s is a :: s' then (a * f 0%nat + total s' (fun i => f i.+1))%num else 0%num.
-
-(* Is the sum of c_k (1 - a g^n z^k)_+ / D^n at most d? Numbers are fractions, as an/ad for a. *)
-Definition at_most n (c : seq N) (D an ad gn gd zn zd dn dd : N) : bool :=
-  let m := (ad * (power gd n * power zd (size c)))%num in
-  [&& (0 <? ad)%num, (0 <? gd)%num, (0 <? zd)%num, (0 <? dd)%num, (0 <? D)%num &
-  (total c (fun k => m - an * (power gn n * (power zn k * power zd (size c - k)%nat))) * dd
-    <=? dn * m * power D n)%num].
-
-Section Values.
-Variable R : realFieldType.
-Definition val (n : N) : R := (nat_of_bin n)%:R.
-Lemma valD a b : val (a + b) = val a + val b. Proof. by rewrite /val nat_of_add_bin natrD. Qed.
-Lemma valM a b : val (a * b) = val a * val b. Proof. by rewrite /val nat_of_mul_bin natrM. Qed.
-Lemma val_ge0 a : 0 <= val a. Proof. exact: ler0n. Qed.
-Lemma val_le a b : (a <=? b)%num -> val a <= val b.
-Proof. by move=> /N.leb_le h; rewrite -(N.sub_add _ _ h) valD ler_addr val_ge0. Qed.
-Lemma val_gt0 x : (0 <? x)%num -> 0 < val x.
-Proof.
-move=> /N.ltb_lt h; rewrite /val ltr0n lt0n; apply/eqP => e.
-by have := nat_of_binK x; rewrite e => E; move: h; rewrite -E.
-Qed.
-Lemma valB a b : val (a - b) = pos (val a - val b).
-Proof.
-case: (N.le_gt_cases b a) => h.
-  by rewrite -{2}(N.sub_add _ _ h) valD addrK pos_id // val_ge0.
-have /N.sub_0_le -> : (a <= b)%num by apply: N.lt_le_incl.
-rewrite pos_0 // subr_le0; apply: val_le; exact/N.leb_le/N.lt_le_incl.
-Qed.
-Lemma val_power x k : val (power x k) = val x ^+ k.
-Proof. by elim: k => //= k IH; rewrite valM IH exprS. Qed.
-
-Definition poly_of (s : seq N) : {poly R} := Poly (map val s).
-Lemma poly_cons a s : poly_of (a :: s) = poly_of s * 'X + (val a)%:P.
-Proof. exact: cons_poly_def. Qed.
-Lemma poly_add s t : poly_of (add s t) = poly_of s + poly_of t.
-Proof.
-elim: s t => [|a s IH] [|b t] /=; rewrite ?[poly_of [::]]/= ?add0r ?addr0 //.
-by rewrite !poly_cons IH valD polyCD; ring.
-Qed.
-Lemma poly_scale a t : poly_of (map (N.mul a) t) = (val a)%:P * poly_of t.
-Proof.
-elim: t => [|b t IH] /=; first by rewrite [poly_of [::]]/= mulr0.
-by rewrite !poly_cons IH valM polyCM; ring.
-Qed.
-Lemma poly_convolve s t : poly_of (convolve s t) = poly_of s * poly_of t.
-Proof.
-elim: s => [|a s IH] /=; first by rewrite [poly_of [::]]/= mul0r.
-by rewrite poly_add poly_scale !poly_cons IH [val 0]/= polyC0; ring.
-Qed.
-Lemma poly_convolved s n : poly_of (convolved s n) = poly_of s ^+ n.
-Proof.
-elim: n => [|n IH]; last by rewrite exprS -IH -poly_convolve.
-by rewrite poly_cons [poly_of [::]]/= mul0r add0r expr0.
-Qed.
-Lemma poly_of_ge0 s i : 0 <= (poly_of s)`_i.
-Proof.
-rewrite coef_Poly; have [h|h] := ltnP i (size s).
-  by rewrite (nth_map 0%num) // val_ge0.
-by rewrite nth_default // size_map.
-Qed.
-
-Lemma average_list s f : average (poly_of s) f = \sum_(i < size s) val (nth 0%num s i) * f i.
-Proof.
-rewrite -(@average_wide _ (poly_of s) f (size s)) ?(leq_trans (size_Poly _)) ?size_map //.
-by apply: eq_bigr => i _; rewrite coef_Poly (nth_map 0%num).
-Qed.
-Lemma average_total s f : val (total s f) = average (poly_of s) (fun i => val (f i)).
-Proof.
-rewrite average_list; elim: s f => [|a s IH] f /=; first by rewrite big_ord0.
-by rewrite valD valM IH big_ord_recl.
-Qed.
-
-Lemma fractions (x y u v p q r : R) : y != 0 -> v != 0 -> q != 0 ->
-  x * (u * (p * r)) = y * (v * (q * r)) * (x / y * (u / v * (p / q))).
-Proof. by move=> *; field; apply/and3P. Qed.
-Lemma at_most_sound n c D an ad gn gd zn zd dn dd : at_most n c D an ad gn gd zn zd dn dd ->
-  lattice_profile (val an / val ad) ((val gn / val gd) ^+ n) (val zn / val zd) (poly_of c) <=
-  val dn / val dd * val D ^+ n.
-Proof.
-case/and5P=> /val_gt0 ad0 /val_gt0 gd0 /val_gt0 zd0 /val_gt0 dd0 /andP [/val_gt0 D0 /val_le].
-set m := (ad * _)%num.
-have m0 : 0 < val m by rewrite !valM !val_power !mulr_gt0 ?exprn_gt0.
-rewrite !valM average_total val_power average_list.
-set a := val an / val ad; set g := val gn / val gd; set z := val zn / val zd.
-rewrite (eq_bigr (fun k : 'I_(size c) => val m * (val (nth 0%num c k) * pos (1 - a * (g ^+ n * z ^+ k)))));
-  last first.
-  move=> [k kc] _ /=; rewrite mulrCA; congr (_ * _).
-  rewrite valB -posM ?ltW // mulrBr mulr1; congr (pos (_ - _)).
-  rewrite !valM !val_power /a /g /z !expr_div_n -(subnKC (ltnW kc)) !exprD addKn.
-  by apply: fractions; rewrite ?expf_neq0 ?gt_eqF.
-rewrite -mulr_sumr -(average_list c (fun k => pos (1 - a * (g ^+ n * z ^+ k)))).
-rewrite -/(lattice_profile a (g ^+ n) z (poly_of c)) => le.
-have em : val ad * (val gd ^+ n * val (power zd (size c))) = val m by rewrite /m !valM !val_power.
-rewrite mulrAC ler_pdivl_mulr // -(ler_pmul2l m0) mulrA (le_trans le) // em val_power.
-by rewrite le_eqVlt mulrCA mulrA eqxx.
-Qed.
-End Values.
-
-(* A pair of two levels: masses c0/D and c1/D under P, ratios g and g z. *)
+(* A pair of two levels: masses p0 and p1 under P, ratios g and g z. *)
 Section TwoLevels.
-Variables (R : realFieldType) (c0 c1 D an ad gn gd zn zd : N).
-Notation val := (val R).
-Let c := [:: c0; c1].
-Let g : R := val gn / val gd.
-Let z : R := val zn / val zd.
-Definition two_P (t : nat) (o : levels (fun=> 2%N) t) : R :=
-  if (o : option 'I_2) is Some i then val (nth 0%num c i) / val D else 0.
+Variables (R : realFieldType) (p0 p1 g z : R).
+Let p (i : nat) := if i == 0%N then p0 else p1.
+Definition two_P (t : nat) (o : levels (fun=> 2%N) t) : R := if (o : option 'I_2) is Some i then p i else 0.
 Definition two_Q (t : nat) (o : levels (fun=> 2%N) t) : R :=
-  if (o : option 'I_2) is Some i then val (nth 0%num c i) / val D * (g * z ^+ i) else 0.
-Hypotheses (P1 : val c0 / val D + val c1 / val D = 1)
-  (Q1 : val c0 / val D * g + val c1 / val D * (g * z) = 1).
+  if (o : option 'I_2) is Some i then p i * (g * z ^+ i) else 0.
+Hypotheses (all_ge0 : [/\ 0 <= p0, 0 <= p1, 0 <= g & 0 <= z]).
+Hypotheses (P1 : p0 + p1 = 1) (Q1 : p0 * g + p1 * (g * z) = 1).
+Lemma p_ge0 i : 0 <= p i. Proof. by rewrite /p; case: all_ge0 => ? ? _ _; case: ifP. Qed.
 Lemma two_P_distribution t : distribution (@two_P t).
 Proof.
-split=> [[i|] //=|]; first by rewrite divr_ge0 ?val_ge0.
+split=> [[i|] //|]; first exact: p_ge0.
 by rewrite big_option !big_ord_recl big_ord0 /= add0r addr0.
 Qed.
 Lemma two_Q_distribution t : distribution (@two_Q t).
 Proof.
-split=> [[i|] //=|]; first by rewrite !mulr_ge0 ?exprn_ge0 ?mulr_ge0 ?invr_ge0 ?val_ge0.
+case: all_ge0 => _ _ g0 z0; split=> [[i|] //|]; first by rewrite mulr_ge0 ?p_ge0 ?mulr_ge0 ?exprn_ge0.
 by rewrite big_option !big_ord_recl big_ord0 /= add0r addr0 expr0 expr1 mulr1.
 Qed.
 
-(* Steps that it dominates, and what is computed of them. *)
-Lemma two_levels_private (T : nat -> finType) (P Q : steps R T) n dn dd :
-  at_most n (convolved c n) D an ad gn gd zn zd dn dd -> distributions P -> distributions Q ->
-  (forall k h, dominates (P k h) (Q k h) (@two_P k) (@two_Q k)) ->
-  forall E : pred (history T n),
-  \sum_(x | E x) run P n x <= val an / val ad * (\sum_(x | E x) run Q n x) + val dn / val dd.
+(* Steps that it dominates, and an accepted certificate of its masses and ratios. *)
+Variables (b : N) (c0 c1 : N) (n : positive) (a y x delta : checker.binary).
+Hypotheses (c0_up : p0 <= fraction R (c0, b)) (c1_up : p1 <= fraction R (c1, b)).
+Hypotheses (g_down : fraction R x <= g) (z_down : fraction R y <= z).
+Lemma two_levels_private (T : nat -> finType) (P Q : steps R T) (e d : R) (k : nat) : nat_of_pos n = k ->
+  checker.accepted b a y [:: (n, x, 0%num, [:: c0; c1])] delta -> distributions P -> distributions Q ->
+  (forall k h, dominates (P k h) (Q k h) (@two_P k) (@two_Q k)) -> fraction R a <= e -> fraction R delta <= d ->
+  forall E : pred (history T k), \sum_(x | E x) run P k x <= e * (\sum_(x | E x) run Q k x) + d.
 Proof.
-move=> computed lP lQ dom; have a0 : 0 <= val an / val ad by rewrite divr_ge0 ?val_ge0.
-have run_dom : dominates (run P n) (run Q n) (run (fixed two_P) n) (run (fixed two_Q) n).
-  by apply: adaptive_composition => //; [exact: two_P_distribution | exact: two_Q_distribution].
-apply: (dominated_is_private run_dom a0).
-pose p (t : nat) : {poly R} := (val D)^-1 *: poly_of R c.
-have p0 t i : 0 <= (p t)`_i by rewrite coefZ mulr_ge0 ?invr_ge0 ?val_ge0 ?poly_of_ge0.
-have p_at t (i : 'I_2) : @two_P t (Some i) <= (p t)`_i.
-  by rewrite coefZ coef_Poly (nth_map 0%num) ?ltn_ord // mulrC.
-have q_at t (i : 'I_2) : @two_P t (Some i) * (g * z ^+ i) <= @two_Q t (Some i) by [].
-have rest t : @two_P t None <= 0 by [].
-have [g0 z0] : 0 <= g /\ 0 <= z by rewrite !divr_ge0 ?val_ge0.
-have := @upper_measure R (fun=> 2%N) two_P two_Q p (fun=> g) (fun=> 0) z (val an / val ad) n
-  two_P_distribution two_Q_distribution z0 (fun=> g0) a0 p0 p_at q_at rest.
-rewrite big1_eq addr0 => /le_trans; apply.
-have D0 : 0 < val D by case/and5P: computed => _ _ _ _ /andP [/(val_gt0 R)].
-move: computed => /(at_most_sound R); rewrite poly_convolved => le.
-rewrite !prodr_const card_ord exprZn -mul_polyC /lattice_profile.
-rewrite -/(average _ (fun j => pos (1 - val an / val ad * (g ^+ n * z ^+ j)))) averageZ.
-by rewrite exprVn mulrC ler_pdivr_mulr ?exprn_gt0.
+move=> <- ok lP lQ dom ae dd E.
+apply: (@le_trans _ _ (e * (\sum_(x | E x) run Q (nat_of_pos n) x) + fraction R delta)); last by rewrite ler_add2l.
+apply: (kernel_certificate ok (kind_of := fun=> 0%N) _ lP lQ two_P_distribution two_Q_distribution dom _ _ _ _ ae).
+- have same j s : [seq 0%N | _ <- iota s j] = nseq j 0%N by elim: j s => //= j IH s; rewrite IH.
+  by rewrite /= cats0 same.
+- by move=> t [[|[|//]] i].
+- move=> t [[|[|//]] i]; rewrite /= ler_wpmul2l ?p_ge0 // ?expr0 ?expr1 ?mulr1 //.
+  by rewrite ler_pmul ?fraction_ge0.
+by move=> t; exact: fraction_ge0.
 Qed.
 End TwoLevels.
+
+(* Fractions that are at most p / q; and quarters. *)
+Definition below (p q : N) : checker.binary := (p * 2 ^ 64 / q, 64)%num.
+Definition quarters (k : N) : N := (k * 2 ^ 38)%num.
+Section Fractions.
+Variable R : realFieldType.
+Notation val := (val R).
+Lemma below_le p q : 0 < val q -> fraction R (below p q) <= val p / val q.
+Proof.
+move=> q0; rewrite fraction_eq ler_pdivr_mulr ?two_gt0 // mulrAC ler_pdivl_mulr // -val_two -!valM.
+apply: val_le; apply/N.leb_le; rewrite N.mul_comm; apply: N.mul_div_le => e; by rewrite e ltxx in q0.
+Qed.
+Lemma quarters_eq k : fraction R (quarters k, 40%num) = val k / 4%:R.
+Proof.
+rewrite fraction_eq [two _ _](_ : _ = two R 38 * 4%:R); last by rewrite (twoD R 38 2) [two R 2]/two -natrX.
+by rewrite valM val_two invfM mulrA mulfK ?two_neq0.
+Qed.
+End Fractions.
 
 (* Randomised response that tells the truth with probability 3/4: level 0 has the ratio Q/P = 3, level 1 has 1/3. *)
 Section Responses.
 Variable R : realFieldType.
-Notation val := (val R).
-Lemma v1 : val 1 = 1. Proof. by []. Qed.
-Lemma v3 : val 3 = 3%:R. Proof. by []. Qed.
-Lemma v4 : val 4 = 4%:R. Proof. by []. Qed.
-Lemma v9 : val 9 = 9%:R. Proof. by []. Qed.
+Let n2 : (2%:R : R) != 0. Proof. by rewrite pnatr_eq0. Qed.
 Let n3 : (3%:R : R) != 0. Proof. by rewrite pnatr_eq0. Qed.
+Let n4 : (4%:R : R) != 0. Proof. by rewrite pnatr_eq0. Qed.
 Let n8 : (8%:R : R) != 0. Proof. by rewrite pnatr_eq0. Qed.
-
-Definition mass (i : nat) : R := if i == 0%N then 4%:R^-1 else 3%:R / 4%:R.
-Definition ratio (i : nat) : R := 3%:R * 9%:R^-1 ^+ i.
-Definition response_P (t : nat) (o : levels (fun=> 2%N) t) : R :=
-  if (o : option 'I_2) is Some i then mass i else 0.
-Definition response_Q (t : nat) (o : levels (fun=> 2%N) t) : R :=
-  if (o : option 'I_2) is Some i then mass i * ratio i else 0.
-Lemma mass_ge0 i : 0 <= mass i. Proof. by rewrite /mass; case: ifP => _; rewrite ?divr_ge0 ?invr_ge0 ?ler0n. Qed.
-Lemma ratio_ge0 i : 0 <= ratio i. Proof. by rewrite mulr_ge0 ?exprn_ge0 ?invr_ge0 ?ler0n. Qed.
+Let n9 : (9%:R : R) != 0. Proof. by rewrite pnatr_eq0. Qed.
+Notation response_P := (@two_P R (1 / 4%:R) (3%:R / 4%:R)).
+Notation response_Q := (@two_Q R (1 / 4%:R) (3%:R / 4%:R) (3%:R / 1) (1 / 9%:R)).
+Lemma parts_ge0 : [/\ 0 <= 1 / 4%:R :> R, 0 <= 3%:R / 4%:R :> R, 0 <= 3%:R / 1 :> R & 0 <= 1 / 9%:R :> R].
+Proof. by split; rewrite divr_ge0 ?ler0n ?ler01. Qed.
 Lemma P_law t : distribution (@response_P t).
-Proof.
-split=> [[i|] //=|]; first exact: mass_ge0.
-by rewrite big_option !big_ord_recl big_ord0 /= /mass /=; field.
-Qed.
+Proof. by apply: (two_P_distribution parts_ge0); field. Qed.
 Lemma Q_law t : distribution (@response_Q t).
-Proof.
-split=> [[i|] //=|]; first by rewrite mulr_ge0 ?mass_ge0 ?ratio_ge0.
-by rewrite big_option !big_ord_recl big_ord0 /= /mass /ratio /= expr0 expr1; field.
-Qed.
+Proof. by apply: (two_Q_distribution parts_ge0); field. Qed.
 
 (* What is log 3-differentially private is dominated: spread each outcome over the two levels. *)
 Lemma pure_dominated (T : finType) (P Q : T -> R) t : distribution P -> distribution Q ->
@@ -205,70 +93,55 @@ Proof.
 move=> lP lQ PQ QP.
 pose K (x : T) (o : levels (fun=> 2%N) t) : R := if (o : option 'I_2) is Some i then
   if i == 0 then (3%:R * Q x - P x) / 8%:R else 3%:R * (3%:R * P x - Q x) / 8%:R else 0.
-pose y (o : levels (fun=> 2%N) t) : R := if (o : option 'I_2) is Some i then ratio i else 0.
-have s0 : \sum_x (3%:R * Q x - P x) / 8%:R = 4%:R^-1.
+pose y (o : levels (fun=> 2%N) t) : R := if (o : option 'I_2) is Some i then 3%:R / 1 * (1 / 9%:R) ^+ i else 0.
+have s0 : \sum_x (3%:R * Q x - P x) / 8%:R = 1 / 4%:R.
   rewrite -mulr_suml sumrB -mulr_sumr lP.2 lQ.2; by field.
 have s1 : \sum_x 3%:R * (3%:R * P x - Q x) / 8%:R = 3%:R / 4%:R.
   rewrite -mulr_suml -mulr_sumr sumrB -mulr_sumr lP.2 lQ.2; by field.
 apply: dominates_trans (@spread R T _ P Q K y _ _ _) _.
 - move=> x [i|] //=; case: ifP => _; rewrite ?mulr_ge0 ?invr_ge0 ?subr_ge0 ?ler0n //.
 - by move=> x; rewrite big_option !big_ord_recl big_ord0 /K /=; field.
-- by move=> x; rewrite big_option !big_ord_recl big_ord0 /K /y /ratio /= expr0 expr1 le_eqVlt; apply/orP; left;
+- by move=> x; rewrite big_option !big_ord_recl big_ord0 /K /y /= expr0 expr1 le_eqVlt; apply/orP; left;
   apply/eqP; field.
-have e (o : levels (fun=> 2%N) t) : \sum_x K x o = response_P o.
-  by case: o => [[[|[|//]] i]|] /=; rewrite /mass /= ?s0 ?s1 // big1.
-apply: (dominates_eq (P' := response_P (t := t)) (Q' := response_Q (t := t)) e _ (frefl _) (frefl _)) => // o.
+have e (o : levels (fun=> 2%N) t) : \sum_x K x o = @response_P t o.
+  by case: o => [[[|[|//]] i]|] /=; rewrite ?s0 ?s1 // big1.
+apply: (dominates_eq (P' := @response_P t) (Q' := @response_Q t) e _ (frefl _) (frefl _)) => // o.
 by rewrite e; case: o => [i|] //=; rewrite mulr0.
 Qed.
 
-(* The same pair, with masses and ratios as fractions of integers. *)
-Lemma responses_are t : @response_P t =1 @two_P R 1 3 4 t /\ @response_Q t =1 @two_Q R 1 3 4 3 1 1 9 t.
+Lemma numbers : [/\ fraction R (below 3 1) <= 3%:R / 1, fraction R (below 1 9) <= 1 / 9%:R &
+  fraction R (below 9 1) <= 9%:R].
 Proof.
-split=> -[[[|[|//]] i]|] //.
-- by rewrite -[RHS]/(1 / 4%:R) div1r.
-- by rewrite -[RHS]/(1 / 4%:R * (3%:R / 1 * (1 / 9%:R) ^+ 0)) !div1r divr1.
-- by rewrite -[RHS]/(3%:R / 4%:R * (3%:R / 1 * (1 / 9%:R) ^+ 1)) div1r divr1.
+split; first exact: (@below_le R 3 1 ltr01); first by apply: (@below_le R 1 9); rewrite ltr0n.
+by rewrite -[9%:R]divr1; exact: (@below_le R 9 1 ltr01).
 Qed.
-Lemma responses_private n dn dd : at_most n (convolved [:: 1; 3]%num n) 4 9 1 3 1 1 9 dn dd ->
+Lemma responses_private n k delta d : nat_of_pos n = k -> checker.accepted 40 (below 9 1) (below 1 9)
+    [:: (n, below 3 1, 0%num, [:: quarters 1; quarters 3])] delta -> fraction R delta <= d ->
   forall (T : nat -> finType) (P Q : steps R T), distributions P -> distributions Q ->
   (forall k h x, P k h x <= 3%:R * Q k h x) -> (forall k h x, Q k h x <= 3%:R * P k h x) ->
-  forall E : pred (history T n),
-  \sum_(x | E x) run P n x <= 9%:R * (\sum_(x | E x) run Q n x) + val dn / val dd.
+  forall E : pred (history T k), \sum_(x | E x) run P k x <= 9%:R * (\sum_(x | E x) run Q k x) + d.
 Proof.
-move=> computed T P Q lP lQ PQ QP; rewrite -[9%:R]divr1 -v9 -v1.
-apply: (two_levels_private _ _ computed) => // [||k h].
-- by rewrite v1 v3 v4; field.
-- by rewrite v1 v3 v4 v9; field.
-apply: dominates_trans (pure_dominated k (lP k h) (lQ k h) (PQ k h) (QP k h)) _ => a _.
-rewrite le_eqVlt; apply/orP; left; apply/eqP; exact: (H_eq a (responses_are k).1 (responses_are k).2).
+move=> nk ok dd T P Q lP lQ PQ QP; have [h3 h9 ha] := numbers.
+have sP : 1 / 4%:R + 3%:R / 4%:R = 1 :> R by field.
+have sQ : 1 / 4%:R * (3%:R / 1) + 3%:R / 4%:R * (3%:R / 1 * (1 / 9%:R)) = 1 :> R by field.
+have up1 : 1 / 4%:R <= fraction R (quarters 1, 40%num) by rewrite quarters_eq.
+have up3 : 3%:R / 4%:R <= fraction R (quarters 3, 40%num) by rewrite quarters_eq.
+have dom t h := pure_dominated t (lP t h) (lQ t h) (PQ t h) (QP t h).
+exact (two_levels_private parts_ge0 sP sQ up1 up3 h3 h9 nk ok lP lQ dom ha dd).
 Qed.
-
 (* On a Poisson sample of rate 1/2: in the order with x first, and in the other. *)
-Lemma v2 : val 2 = 2%:R. Proof. by []. Qed.
-Let n2 : (2%:R : R) != 0. Proof. by rewrite pnatr_eq0. Qed.
-Let n4 : (4%:R : R) != 0. Proof. by rewrite pnatr_eq0. Qed.
 Let half := 1 / 2%:R : R.
 Lemma half_bounds : 0 <= half /\ half <= 1.
 Proof. by rewrite /half div1r invr_ge0 ler0n invf_le1 ?ltr0n // ler1n. Qed.
-Lemma with_are t : blend half (@response_P t) (@response_Q t) =1 @two_P R 1 1 2 t /\
-  @response_Q t =1 @two_Q R 1 1 2 3 2 1 3 t.
+Lemma with_are t : blend half (@response_P t) (@response_Q t) =1 @two_P R half half t /\
+  @response_Q t =1 @two_Q R half half (3%:R / 2%:R) (1 / 3%:R) t.
 Proof.
-split=> -[[[|[|//]] i]|]; rewrite /blend /half //= /mass /ratio /=.
-- by rewrite -[RHS]/(1 / 2%:R) ?expr0; field.
-- by rewrite -[RHS]/(1 / 2%:R) ?expr1; field.
-- by rewrite !mulr0 addr0.
-- by rewrite -[RHS]/(1 / 2%:R * (3%:R / 2%:R * (1 / 3%:R) ^+ 0)) ?expr0; field.
-- by rewrite -[RHS]/(1 / 2%:R * (3%:R / 2%:R * (1 / 3%:R) ^+ 1)) ?expr1; field.
+split=> -[[[|[|//]] i]|]; rewrite /blend /half //= ?expr0 ?expr1; by field.
 Qed.
-Lemma without_are t : @response_Q t =1 @two_P R 3 1 4 t /\
-  blend half (@response_P t) (@response_Q t) =1 @two_Q R 3 1 4 2 3 3 1 t.
+Lemma without_are t : @response_Q t =1 @two_P R (3%:R / 4%:R) (1 / 4%:R) t /\
+  blend half (@response_P t) (@response_Q t) =1 @two_Q R (3%:R / 4%:R) (1 / 4%:R) (2%:R / 3%:R) (3%:R / 1) t.
 Proof.
-split=> -[[[|[|//]] i]|]; rewrite /blend /half //= /mass /ratio /=.
-- by rewrite -[RHS]/(3%:R / 4%:R) ?expr0; field.
-- by rewrite -[RHS]/(1 / 4%:R) ?expr1; field.
-- by rewrite -[RHS]/(3%:R / 4%:R * (2%:R / 3%:R * (3%:R / 1) ^+ 0)) ?expr0; field.
-- by rewrite -[RHS]/(1 / 4%:R * (2%:R / 3%:R * (3%:R / 1) ^+ 1)) ?expr1; field.
-- by rewrite !mulr0 addr0.
+split=> -[[[|[|//]] i]|]; rewrite /blend /half //= ?expr0 ?expr1; by field.
 Qed.
 
 Section Sampled.
@@ -283,42 +156,69 @@ Proof. by have [h0 h1] := half_bounds; split=> m h; apply: poisson_law. Qed.
 Lemma base m h (S : {set I}) : S \subset D ->
   dominates (@M m h (x |: S)) (@M m h S) (@response_P m) (@response_Q m).
 Proof. by move=> sub; apply: pure_dominated => // y; [exact: MxM | exact: MMx]. Qed.
-Lemma sampled_with n dn dd : at_most n (convolved [:: 1; 1]%num n) 2 4 1 3 2 1 3 dn dd ->
-  forall E : pred (history T n),
-  \sum_(y | E y) run with_x n y <= 4%:R * (\sum_(y | E y) run without_x n y) + val dn / val dd.
+Variables (n : positive) (k : nat) (delta : checker.binary) (d : R).
+Hypotheses (nk : nat_of_pos n = k) (dd : fraction R delta <= d).
+Lemma more_numbers : [/\ fraction R (below 3 2) <= 3%:R / 2%:R, fraction R (below 1 3) <= 1 / 3%:R,
+  fraction R (below 2 3) <= 2%:R / 3%:R & fraction R (below 4 1) <= 4%:R].
 Proof.
-move=> computed; have [h0 h1] := half_bounds; have [lw lwo] := sampled_distributions.
-rewrite -[4%:R]divr1 -v4 -v1; apply: (two_levels_private _ _ computed) => // [||k h].
-- by rewrite v1 v2; field.
-- by rewrite v1 v2 v3; field.
-apply: dominates_eq (frefl _) (frefl _) (fun o => esym ((with_are k).1 o)) (fun o => esym ((with_are k).2 o)) _.
-by apply: poisson_removed => //; [exact: P_law | exact: Q_law | exact: base].
+split; [apply: (@below_le R 3 2) | apply: (@below_le R 1 3) | apply: (@below_le R 2 3) |]; rewrite ?ltr0n //.
+by rewrite -[4%:R]divr1; exact: (@below_le R 4 1 ltr01).
 Qed.
-Lemma sampled_without n dn dd : at_most n (convolved [:: 3; 1]%num n) 4 4 1 2 3 3 1 dn dd ->
-  forall E : pred (history T n),
-  \sum_(y | E y) run without_x n y <= 4%:R * (\sum_(y | E y) run with_x n y) + val dn / val dd.
+Lemma sampled_with : checker.accepted 40 (below 4 1) (below 1 3)
+    [:: (n, below 3 2, 0%num, [:: quarters 2; quarters 2])] delta ->
+  forall E : pred (history T k), \sum_(y | E y) run with_x k y <= 4%:R * (\sum_(y | E y) run without_x k y) + d.
 Proof.
-move=> computed; have [h0 h1] := half_bounds; have [lw lwo] := sampled_distributions.
-rewrite -[4%:R]divr1 -v4 -v1; apply: (two_levels_private _ _ computed) => // [||k h].
-- by rewrite v1 v3 v4; field.
-- by rewrite v1 v2 v3 v4; field.
-apply: dominates_eq (frefl _) (frefl _) (fun o => esym ((without_are k).1 o)) (fun o => esym ((without_are k).2 o)) _.
-by apply: poisson_added => //; [exact: P_law | exact: Q_law | exact: base].
+move=> ok; have [h0 h1] := half_bounds; have [lw lwo] := sampled_distributions; have [hg hz _ ha] := more_numbers.
+have parts : [/\ 0 <= half, 0 <= half, 0 <= 3%:R / 2%:R :> R & 0 <= 1 / 3%:R :> R].
+  by split; rewrite // divr_ge0 ?ler0n ?ler01.
+have sP : half + half = 1 by rewrite /half; field.
+have sQ : half * (3%:R / 2%:R) + half * (3%:R / 2%:R * (1 / 3%:R)) = 1 by rewrite /half; field.
+have up : half <= fraction R (quarters 2, 40%num).
+  by rewrite quarters_eq /half le_eqVlt; apply/orP; left; apply/eqP; rewrite -[val R 2]/(2%:R); field.
+have dom t (h : history T t) : dominates (with_x h) (without_x h) (@two_P R half half t)
+    (@two_Q R half half (3%:R / 2%:R) (1 / 3%:R) t).
+  apply: dominates_eq (frefl _) (frefl _) (fun o => esym ((with_are t).1 o)) (fun o => esym ((with_are t).2 o)) _.
+  by apply: poisson_removed => //; [exact: P_law | exact: Q_law | exact: base].
+exact (two_levels_private parts sP sQ up up hg hz nk ok lw lwo dom ha dd).
+Qed.
+Lemma sampled_without : checker.accepted 40 (below 4 1) (below 3 1)
+    [:: (n, below 2 3, 0%num, [:: quarters 3; quarters 1])] delta ->
+  forall E : pred (history T k), \sum_(y | E y) run without_x k y <= 4%:R * (\sum_(y | E y) run with_x k y) + d.
+Proof.
+move=> ok; have [h0 h1] := half_bounds; have [lw lwo] := sampled_distributions; have [_ _ hg ha] := more_numbers.
+have [hz _ _] := numbers.
+have parts : [/\ 0 <= 3%:R / 4%:R :> R, 0 <= 1 / 4%:R :> R, 0 <= 2%:R / 3%:R :> R & 0 <= 3%:R / 1 :> R].
+  by split; rewrite divr_ge0 ?ler0n ?ler01.
+have sP : 3%:R / 4%:R + 1 / 4%:R = 1 :> R by field.
+have sQ : 3%:R / 4%:R * (2%:R / 3%:R) + 1 / 4%:R * (2%:R / 3%:R * (3%:R / 1)) = 1 :> R by field.
+have up3 : 3%:R / 4%:R <= fraction R (quarters 3, 40%num) by rewrite quarters_eq.
+have up1 : 1 / 4%:R <= fraction R (quarters 1, 40%num) by rewrite quarters_eq.
+have dom t (h : history T t) : dominates (without_x h) (with_x h) (@two_P R (3%:R / 4%:R) (1 / 4%:R) t)
+    (@two_Q R (3%:R / 4%:R) (1 / 4%:R) (2%:R / 3%:R) (3%:R / 1) t).
+  apply: dominates_eq (frefl _) (frefl _) (fun o => esym ((without_are t).1 o)) (fun o => esym ((without_are t).2 o)) _.
+  by apply: poisson_added => //; [exact: P_law | exact: Q_law | exact: base].
+exact (two_levels_private parts sP sQ up3 up1 hg hz nk ok lwo lw dom ha dd).
 Qed.
 End Sampled.
 End Responses.
 
+Lemma thousandths (R : realFieldType) k : fraction R (below k 1000) <= val R k / 1000%:R.
+Proof. by apply: (@below_le R k 1000); rewrite ltr0n. Qed.
+
 Theorem ten_responses (R : realFieldType) : Ten_responses R.
 Proof.
-have computed : at_most 10 (convolved [:: 1; 3]%num 10) 4 9 1 3 1 1 9 745 1000 by vm_cast_no_check (erefl true).
-exact (@responses_private R 10 745 1000 computed).
+have computed : checker.accepted 40 (below 9 1) (below 1 9)
+  [:: (10%positive, below 3 1, 0%num, [:: quarters 1; quarters 3])] (below 745 1000) by vm_cast_no_check (erefl true).
+exact (responses_private (erefl : nat_of_pos 10 = 10%N) computed (thousandths R _)).
 Qed.
 
 Theorem ten_sampled_responses (R : realFieldType) : Ten_sampled_responses R.
 Proof.
 move=> I T M D x xD lM MxM MMx with_x without_x E.
-have first : at_most 10 (convolved [:: 1; 1]%num 10) 2 4 1 3 2 1 3 311 1000 by vm_cast_no_check (erefl true).
-have second : at_most 10 (convolved [:: 3; 1]%num 10) 4 4 1 2 3 3 1 307 1000 by vm_cast_no_check (erefl true).
-split; first exact (@sampled_with R I T M D x xD lM MxM MMx 10 311 1000 first E).
-exact (@sampled_without R I T M D x xD lM MxM MMx 10 307 1000 second E).
+have first : checker.accepted 40 (below 4 1) (below 1 3)
+  [:: (10%positive, below 3 2, 0%num, [:: quarters 2; quarters 2])] (below 311 1000) by vm_cast_no_check (erefl true).
+have second : checker.accepted 40 (below 4 1) (below 3 1)
+  [:: (10%positive, below 2 3, 0%num, [:: quarters 3; quarters 1])] (below 307 1000) by vm_cast_no_check (erefl true).
+split; first exact (sampled_with xD lM MxM MMx (erefl : nat_of_pos 10 = 10%N) (thousandths R _) first E).
+exact (sampled_without xD lM MxM MMx (erefl : nat_of_pos 10 = 10%N) (thousandths R _) second E).
 Qed.

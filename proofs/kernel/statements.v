@@ -19,6 +19,7 @@
      option T     the outcomes Some x of T, and None            pred T      the events: properties of outcomes in T
      fun=> y      the function that is y everywhere             finType     a finite set; nat: the natural numbers *)
 From mathcomp Require Import all_ssreflect all_algebra.
+From kernel Require checker.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -546,6 +547,35 @@ Definition Ten_sampled_responses : Prop :=
   forall E : pred (history T 10),
   \sum_(y | E y) run with_x 10 y <= 4%:R * (\sum_(y | E y) run without_x 10 y) + 311%:R / 1000%:R /\
   \sum_(y | E y) run without_x 10 y <= 4%:R * (\sum_(y | E y) run with_x 10 y) + 307%:R / 1000%:R.
+
+(* Kernel certificates. `checker.v` holds a program that reads a certificate of integers and answers true or false. What
+   follows is what the answer true means; for that, nobody has to read the program.
+
+   All numbers are binary fractions: `fraction (x, e)` is x / 2^e. A certificate has masses that are multiples of 2^-b,
+   a threshold a (a lower bound of e^epsilon), a factor z (a lower bound of e^-h), delta, and a list of kinds of steps.
+   A kind says how many such steps there are (`checker.count`), the ratio Q/P at level 0 (`checker.ratio`), the mass
+   at infinite loss (`checker.infinite`) and the masses of the levels 0, 1, ... (`checker.masses`). *)
+Definition fraction (x : checker.binary) : R := (nat_of_bin x.1)%:R / 2%:R ^+ nat_of_bin x.2.
+
+(* routes/lattice/proof.md, section 10. The certificate is accepted. Step t is of kind number `kind_of t`, and the kinds
+   of the first n steps are those of the certificate, each as often as it says, in any order. Each step is dominated,
+   after every history, by a pair (A t, B t) on the levels 0, ..., m t - 1 and None. At level i, its P-mass is at most
+   the mass of the certificate (0 if none is listed), and Q/P is at least the ratio times z^i; at None, its P-mass is at
+   most the mass at infinite loss. Then P(E) <= c Q(E) + delta for every event E, and every c >= a. *)
+Definition Kernel_certificate : Prop :=
+  forall b (a z delta : checker.binary) (kinds : seq checker.kind), checker.accepted b a z kinds delta ->
+  forall (T : nat -> finType) (P Q : steps T) (n : nat) (kind_of : nat -> nat),
+  perm_eq [seq kind_of t | t <- iota 0 n]
+    (flatten [seq nseq (nat_of_pos (checker.count (nth checker.no_kind kinds k))) k | k <- iota 0 (size kinds)]) ->
+  let kind t := nth checker.no_kind kinds (kind_of t) in
+  forall (m : nat -> nat) (A B : forall t, levels m t -> R),
+  distributions P -> distributions Q -> (forall t, distribution (A t)) -> (forall t, distribution (B t)) ->
+  (forall t h, dominates (P t h) (Q t h) (A t) (B t)) ->
+  (forall t (i : 'I_(m t)), A t (Some i) <= fraction (checker.mass (kind t) i, b)) ->
+  (forall t (i : 'I_(m t)), A t (Some i) * (fraction (checker.ratio (kind t)) * fraction z ^+ i) <= B t (Some i)) ->
+  (forall t, A t None <= fraction (checker.infinite (kind t), b)) ->
+  forall (c : R) (E : pred (history T n)), fraction a <= c ->
+  \sum_(x | E x) run P n x <= c * (\sum_(x | E x) run Q n x) + fraction delta.
 
 End Kernel.
 Arguments run {R T} P n h.

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from dpbounds.privacy.accountants.certified import Account
     from dpbounds.privacy.budgets.calibration import Calibration
 
-_ONE_RECORD_ONLY = ("tolerance", "time_limit", "curve", "trade_off", "statement", "report", "plot")
+_ONE_RECORD_ONLY = (
+    *("tolerance", "time_limit", "curve", "trade_off", "statement", "report", "plot", "kernel_certificate"),
+)
 _CERTIFIED_ONLY = (*_ONE_RECORD_ONLY, "certificate", "explain", "group_size")
 
 SPENDING_OPTIONS = given_options.options(
@@ -71,6 +73,13 @@ SPENDING_OPTIONS = given_options.options(
     PLOT_OPTION,
     given_options.REPORT_OPTION,
     given_options.PUBLISHING_OPTIONS,
+    click.option(
+        "--kernel-certificate",
+        type=given_options.FILE,
+        callback=given_options.writable,
+        metavar="FILE",
+        help="Write integers that a checker proven in Coq accepts: `dpbounds check --kernel`.",
+    ),
     click.option(
         "--probable",
         callback=given_options.PROBABILITY,
@@ -131,6 +140,11 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
     _warn(question, found, subject, given["digits"])
     curve = _write_files(question, found, given)
     statement = write_publications(found.account or question.of_group(found.enclosure), given, subject.condition)
+    if given["kernel_certificate"] is not None and found.account is not None:
+        from dpbounds.privacy.publishing.kernel.writing import write_kernel_certificate
+
+        write_kernel_certificate(given["kernel_certificate"], found.account)
+        output.print_written(given["kernel_certificate"], err=True)
     if given["report"] is not None and found.account is not None:
         _write_report(question, found.account, subject, given, curve)
     advantage = certified(question.at_zero()).enclosure if given["explain"] else None

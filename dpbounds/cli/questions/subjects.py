@@ -208,12 +208,14 @@ def demand_publishable(mechanism: Mechanism, relation: Relation, given: dict[str
 
         if (reason := why_no_statement(mechanism, relation)) is not None:
             raise click.UsageError(f"--statement is not possible here: {reason}, or leave the option out")
-    if given["certificate"]:
-        from dpbounds.privacy.publishing.certificates import why_no_certificate
+    for name in ("certificate", "kernel_certificate"):
+        if given.get(name):
+            from dpbounds.privacy.publishing.certificates import why_no_certificate
 
-        for part, _ in parts_of(mechanism):
-            if (reason := why_no_certificate(part, relation, int(given["group_size"]))) is not None:
-                raise click.UsageError(f"--certificate is not possible here: {reason}, or leave the option out")
+            option = f"--{name.replace('_', '-')}"
+            for part, _ in parts_of(mechanism):
+                if (reason := why_no_certificate(part, relation, int(given["group_size"]))) is not None:
+                    raise click.UsageError(f"{option} is not possible here: {reason}, or leave the option out")
 
 
 def _is_gaussian(part: Mechanism) -> bool:

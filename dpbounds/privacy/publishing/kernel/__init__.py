@@ -1,0 +1,1 @@
+"""Kernel certificates: integers that a checker proven in Coq accepts."""
