@@ -223,6 +223,8 @@ def _period(losses: _Losses, saddle: _Saddle, negligible: float) -> tuple[float,
     """
     c = saddle.tilt
     apart = math.sqrt(2 * negligible / saddle.curvature)
+    if not 0 < apart < math.inf:
+        raise Declined(f"{ROUTE}: the losses are out of range")
     larger = c + apart
 
     def needed(tilt: float) -> float:
