@@ -306,7 +306,7 @@ class Training:
         bound: Bound on one record's norm, a whole number; for discrete noise.
         allocation: Random allocation; None for other schemes.
         hidden: The training before the last iterate, if this alone is published.
-        noise_variance: σ² of discrete Gaussian noise that is given by it; None for other noise, or if it is the unknown.
+        noise_variance: σ² of discrete Gaussian noise, in place of the noise multiplier; else None.
     """
 
     noise_multiplier: Fraction | None

@@ -245,7 +245,7 @@ def _planned(losses: _Losses, saddle: _Saddle, bits: int, most_work: int) -> _Fo
     period, larger, smaller = _period(losses, saddle, bits * math.log(2))
     points = max(3, math.ceil(Fraction(period) / step)) | 1
     laws = [(law.tilted(tilt), int(law.step / step), count) for law, count in losses.parts]
-    weight = (ball(step) / 2).sinh() * ball(tilt * step).exp() * points / 4  # bounds m² |K_m + K_{-m}|/N
+    weight = heaviest(step, tilt, points)
     most = max(1, most_work // sum(law.cost for law, _ in losses.parts))
     left_out = math.inf
     kept: list[int] = []
@@ -276,6 +276,11 @@ def _weighed(value: acb, m: int, points: int, tilt: Fraction, step: Fraction) ->
     exponent = acb(-ball(tilt * step), -2 * arb.pi() * ball(Fraction(m, points)))
     plain = value / (exponent.expm1() * (exponent - ball(step)).expm1())
     return plain, plain * exponent.exp()
+
+
+def heaviest(step: Fraction, tilt: Fraction, points: int) -> arb:
+    """Bound 2 m² |K_m|/N over the frequencies 0 < m < N/2."""
+    return (ball(step) / 2).sinh() * ball(tilt * step).exp() * points / 4
 
 
 def frequencies_that_matter(

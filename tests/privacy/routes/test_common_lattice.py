@@ -32,6 +32,7 @@ from dpbounds.privacy.routes.common_lattice import (
     delta_on_lattice,
     epsilon_on_lattice,
     frequencies_that_matter,
+    heaviest,
 )
 from dpbounds.privacy.routes.inversion import invert
 from dpbounds.privacy.routes.lattice import delta_bounds, epsilon_bounds
@@ -329,6 +330,42 @@ def test_transforms_are_sums_over_losses(pair):
             total += mass * mpmath.exp(real(tilt * loss)) * mpmath.expjpi(2 * real(turn * index))
         for part, exactly in ((value.real, total.real), (value.imag, total.imag)):
             assert abs(mpmath.mpf(part.mid().str(45, radius=False)) - exactly) < 1e-25 * abs(total)
+
+
+@pytest.mark.parametrize(
+    ("step", "tilt", "points"), [(0.01, 3.0, 1501), (0.7, 2.0, 31), (2.5, 0.4, 9), (1e-6, 9.0, 41)]
+)
+def test_no_weight_exceeds_its_bound(step, tilt, points):
+    with working(100):
+        bound = float(heaviest(Fraction(step), Fraction(tilt), points))
+    found = []
+    for beyond in (step / 100, step / 3, step):
+        for m in range(1, points // 2 + 1):
+            z = np.exp(-tilt * step - 2j * np.pi * m / points)
+            found.append(2 * m**2 * abs(1 / (1 - z) - np.exp(-beyond) / (1 - z * np.exp(-step))) / points)
+    assert max(found) <= bound <= 5 * max(found)
+
+
+@pytest.mark.parametrize(("other", "side"), [(6.0, 1), (5.0, 1), (1.0, -1), (0.5, -1)])
+def test_what_lies_whole_periods_away_is_bounded(other, side):
+    """Against δ(ε + nNh) itself, for a tilt above that of the sum, and one below."""
+    product, asked, tilt, period = ((gaussian(3), 2),), Fraction(3, 2), Fraction(2), 2
+    with working(100):
+        losses = common_lattice._Losses.of(product)
+        sums = common_lattice._FourierSum(losses, tilt, 3 * period, (), arb(0), ())
+        bound = float(sums._whole_periods_away(asked, Fraction(other), losses.log_moment(Fraction(other)).exp()))
+    with mpmath.workdps(DIGITS):
+        away = [convolved(product, asked + side * n * period) * math.exp(2 * side * n * period) for n in range(1, 4)]
+    assert sum(away) <= bound <= 12 * sum(away)
+
+
+def test_too_short_a_period_widens_the_answer(monkeypatch):
+    product, asked = ((gaussian(3), 2),), Fraction(1)
+    exactly = delta_on_lattice(product, asked, 1e-9).enclosure
+    monkeypatch.setattr(common_lattice, "_period", lambda *_: (3, Fraction(6), HALF))
+    found = delta_on_lattice(product, asked, 1e-9).enclosure
+    assert found.exact_lower <= exactly.exact_lower
+    assert found.exact_upper > exactly.exact_upper * (1 + Fraction(1, 10**6))
 
 
 def shares(laws, points, m):
