@@ -37,6 +37,7 @@ from dpbounds.privacy.routes.common_lattice import (
 from dpbounds.privacy.routes.inversion import invert
 from dpbounds.privacy.routes.lattice import delta_bounds, epsilon_bounds
 from dpbounds.privacy.routes.outcomes import delta_by_outcomes
+from tests.privacy.routes.test_grouping import ALONE, GROUPED
 from tests.privacy.routes.twins import real
 
 HALF, TENTH = Fraction(1, 2), Fraction(1, 10)
@@ -438,6 +439,20 @@ def test_the_middle_of_a_curve_is_where_it_crosses():
     assert back.exact_lower <= 2 <= back.exact_upper + Fraction(1, 10**12)
     with pytest.raises(NotCertified):
         invert(lambda e: (arb(0), arb(2)), ball(HALF), 1)
+
+
+ON_LATTICES = [pair for pair in (*GROUPED, *ALONE) if pair.on_lattice() is not None]
+
+
+@pytest.mark.parametrize("pair", ON_LATTICES, ids=repr)
+def test_moments_are_those_of_the_pair(pair):
+    with working(160):
+        law = pair.on_lattice()
+        if law.infinite.is_zero():
+            for order in (Fraction(3, 2), Fraction(4)):
+                assert law.moment(order - 1).log().overlaps(pair.closed_log_moment(ball(order)))
+        for point in pair.distribution().points[:50]:
+            assert ((point.loss - ball(law.offset)) / ball(law.step)).contains_integer()
 
 
 def test_laws_say_where_their_losses_are():
