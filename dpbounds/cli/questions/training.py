@@ -363,7 +363,7 @@ class Training:
         if self.allocation is not None:
             return self.allocation.mechanism(release)
         if self.hidden is not None:
-            return mechanisms.LastIterate(release, **asdict(self.hidden))
+            return mechanisms.LastIterate(mechanisms.Gaussian(self.noise_multiplier), **asdict(self.hidden))
         if self.batches is not None:
             release = mechanisms.Shuffled(release, self.batches, self.rest)
         elif self.batch_size is not None and self.dataset_size is not None:

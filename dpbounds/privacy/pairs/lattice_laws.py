@@ -170,8 +170,7 @@ def least_variance(variance: float, slope: float) -> float:
 
 
 def _theta(place: acb, lattice: acb) -> acb:
-    third: acb = place.modular_theta(lattice)[2]
-    return third
+    return acb.modular_theta(place, lattice)[2]
 
 
 def _polynomial(weights: Sequence[arb], turn: Fraction) -> acb:
