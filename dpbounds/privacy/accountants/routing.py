@@ -308,7 +308,7 @@ def _on_lattice(product: Product, target: Target, tolerance: float, most_work: i
     """Return the Fourier sum on the common lattice of all losses, if narrower than the other lattice's answer."""
     on_lattice = epsilon_on_lattice if target.for_epsilon else delta_on_lattice
     try:
-        found = on_lattice(product, target.value, tolerance, most_work)
+        found = on_lattice(product, target.value, tolerance, _lattice_aim(product), most_work)
     except (Declined, NotCertified):
         return None
     return found if relative_width(found) <= _lattice_aim(product) else None

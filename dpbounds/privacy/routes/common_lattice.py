@@ -29,6 +29,7 @@ from dpbounds.privacy.routes.searching import crossing
 
 ROUTE = "common lattice"
 MOST_WORK = 1_500_000  # transforms, by their cost: some three seconds
+WIDEST = 1e-2  # relative width up to which an answer is worth its time
 
 _GUARD = 64  # bits of the balls beyond those wanted
 _LEAST_BITS = 60  # of accuracy, as they cost little
@@ -144,22 +145,34 @@ class _FourierSum:
 
 
 @planned_in_doubles
-def delta_on_lattice(product: Product, epsilon: Fraction, tolerance: float, most_work: int = MOST_WORK) -> Proof:
-    """Prove an enclosure of δ(ε), of relative width ``tolerance`` and about 2^-60; wider if too many terms matter.
+def delta_on_lattice(
+    product: Product, epsilon: Fraction, tolerance: float, widest: float = WIDEST, most_work: int = MOST_WORK
+) -> Proof:
+    """Prove an enclosure of δ(ε).
+
+    Args:
+        product: Pairs with multiplicities (independent).
+        epsilon: ε >= 0.
+        tolerance: Wanted relative width; it is about 2^-60 where that is less.
+        widest: The relative width from which on no answer is wanted; so wide where too many terms of the sum matter.
+        most_work: The largest number of transforms, by their cost.
 
     Raises:
-        Declined: The losses are not known to lie on a common lattice, or no tilt is found.
+        Declined: The losses are not known to lie on a common lattice, no tilt is found, or the answer would be wider.
     """
     bits = _bits(tolerance)
     with working(bits + _GUARD):
         losses, at = _Losses.of(product), to_float(epsilon, "down")
-        sums = _planned(losses, _saddle_where(lambda saddle: saddle.epsilon - at, losses), bits, most_work)
+        saddle = _saddle_where(lambda saddle: saddle.epsilon - at, losses)
+        sums = _planned(losses, saddle, bits, widest, most_work)
         return _proof(Enclosure.from_balls(*sums.curve(epsilon), ROUTE, bits + _GUARD).within(0, 1), sums)
 
 
 @planned_in_doubles
-def epsilon_on_lattice(product: Product, delta: Fraction, tolerance: float, most_work: int = MOST_WORK) -> Proof:
-    """Prove an enclosure of ε(δ), as narrow as :func:`delta_on_lattice`.
+def epsilon_on_lattice(
+    product: Product, delta: Fraction, tolerance: float, widest: float = WIDEST, most_work: int = MOST_WORK
+) -> Proof:
+    """Prove an enclosure of ε(δ), with the arguments of :func:`delta_on_lattice`.
 
     Raises:
         Declined: The same, or δ is not proven to exceed the probability of an infinite loss.
@@ -175,8 +188,10 @@ def epsilon_on_lattice(product: Product, delta: Fraction, tolerance: float, most
         saddle = _saddle_where(lambda saddle: log_delta - saddle.log_delta, losses)
         if saddle.epsilon <= 0:
             saddle = _saddle_where(lambda saddle: saddle.epsilon, losses)
-        sums = _planned(losses, saddle, bits, most_work)
-        low, high = invert(sums.curve, target, max(saddle.epsilon, 0.0), bits=bits, slope=saddle.tilt)
+        near = max(saddle.epsilon, 0.0)
+        slope = saddle.tilt * near if near > 0 else 1.0  # log δ changes so much with log ε
+        sums = _planned(losses, saddle, bits, widest * slope, most_work)
+        low, high = invert(sums.curve, target, near, bits=bits, slope=saddle.tilt)
         return _proof(Enclosure(low, high, ROUTE, bits + _GUARD), sums)
 
 
@@ -239,23 +254,30 @@ def _period(losses: _Losses, saddle: _Saddle, negligible: float) -> tuple[float,
 # --- The sum ----------------------------------------------------------------------------------------------------------
 
 
-def _planned(losses: _Losses, saddle: _Saddle, bits: int, most_work: int) -> _FourierSum:
-    """Choose the terms for a relative accuracy of about so many bits at the saddle point, and compute them."""
+def _planned(losses: _Losses, saddle: _Saddle, bits: int, widest: float, most_work: int) -> _FourierSum:
+    """Choose the terms for a relative accuracy of about so many bits at the saddle point, and compute them.
+
+    Raises:
+        Declined: It would be worse than ``widest``.
+    """
     tilt, step = Fraction(saddle.tilt), losses.step
     period, larger, smaller = _period(losses, saddle, bits * math.log(2))
     points = max(3, math.ceil(Fraction(period) / step)) | 1
     laws = [(law.tilted(tilt), int(law.step / step), count) for law, count in losses.parts]
     weight = heaviest(step, tilt, points)
     most = max(1, most_work // sum(law.cost for law, _ in losses.parts))
+    share = math.exp(saddle.log_share - float(weight.log()))  # of δ in the sum of |Φ_m/Φ_0|/m²
     left_out = math.inf
     kept: list[int] = []
     for accuracy in (bits, *(fewer for fewer in _FEWER_BITS if fewer < bits)):
-        budget = saddle.log_share - float(weight.log()) - accuracy * math.log(2)
+        budget = math.log(share) - accuracy * math.log(2)
         found, missing = frequencies_that_matter(laws, points, budget, most)
         if missing < left_out:
             kept, left_out = found, missing
         if left_out <= 2 * math.exp(budget):
             break
+    if 2 * left_out > widest * share:
+        raise Declined(f"{ROUTE}: too many frequencies matter")
     whole = _transform(laws, 0, points)
     terms = [(m, *_weighed(_transform(laws, m, points), m, points, tilt, step)) for m in (0, *kept)]
     others = tuple((other, losses.log_moment(other).exp()) for other in (larger, smaller))

@@ -400,7 +400,9 @@ def test_what_is_left_out_is_bounded(points, budget):
 
 def test_octaves_with_too_many_intervals_are_counted(monkeypatch):
     monkeypatch.setattr(common_lattice, "_MOST_INTERVALS", 4)
-    loose = delta_on_lattice(CENSUS, Fraction(5), 1e-9).enclosure
+    with pytest.raises(Declined, match="too many frequencies"):
+        delta_on_lattice(CENSUS, Fraction(5), 1e-9)
+    loose = delta_on_lattice(CENSUS, Fraction(5), 1e-9, widest=math.inf).enclosure
     monkeypatch.undo()
     tight = delta_on_lattice(CENSUS, Fraction(5), 1e-9).enclosure
     assert loose.exact_lower < tight.exact_lower < tight.exact_upper < loose.exact_upper
