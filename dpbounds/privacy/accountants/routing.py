@@ -260,7 +260,7 @@ def _without_all_levels(product: Product, asked: Question) -> Proof | None:
         end = math.inf if asked.target.for_epsilon else Fraction(1)
         return Proof(Enclosure(end, end, "infinite losses"), "closed form")
     found = _by_largest_losses(product, asked, asked.tolerance) or _summed(product, asked)
-    found = found or _on_lattice(product, asked.target, asked.tolerance)
+    found = found or _on_lattice(product, asked.target, asked.tolerance) or _of_random_signs(product, asked)
     if found is None and not asked.target.for_epsilon:
         found = _by_largest_losses(product, asked, _LATTICE_AIM / 10)  # narrower than a lattice's, and at once
     if found is not None:
@@ -312,6 +312,24 @@ def _on_lattice(product: Product, target: Target, tolerance: float, most_work: i
     except (Declined, NotCertified):
         return None
     return found if relative_width(found) <= _lattice_aim(product) else None
+
+
+def _of_random_signs(product: Product, asked: Question) -> Proof | None:
+    """Return the optimal composition of unlike responses, if narrower than the lattice's answer."""
+    parts = [(pair.worst_of, count) for pair, count in product]
+    if any(worst is None for worst, _ in parts):
+        return None
+    from dpbounds.privacy.notions.composition_theorems import OPTIMAL, EpsilonDelta
+    from dpbounds.privacy.notions.optimal_composition import optimal_delta, optimal_epsilon
+
+    known = tuple((EpsilonDelta(*worst), count) for worst, count in parts if worst is not None)
+    optimal = optimal_epsilon if asked.target.for_epsilon else optimal_delta
+    aim = _lattice_aim(product)
+    try:
+        found = Proof(optimal(known, asked.target.value, aim), OPTIMAL.name)
+    except (Declined, NotCertified):
+        return None
+    return found if relative_width(found) <= aim else None
 
 
 def _deltas_on_lattice(product: Product, epsilons: Sequence[Fraction], tolerance: float) -> dict[Fraction, Proof]:

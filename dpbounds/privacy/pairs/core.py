@@ -197,6 +197,11 @@ class Pair(ABC):
         return None
 
     @property
+    def worst_of(self) -> tuple[Fraction, Fraction] | None:
+        """(ε, δ), if it is the worst (ε, δ)-private pair: a randomised response, and δ at infinite loss; else None."""
+        return None
+
+    @property
     def atom_count(self) -> int | None:
         """About how many losses there are, where there are finitely many and they may be listed; else None."""
         return None

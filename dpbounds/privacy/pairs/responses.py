@@ -60,6 +60,11 @@ class Responses(AtomicPair, PublicPair):
         return self.epsilon
 
     @property
+    def worst_of(self) -> tuple[Fraction, Fraction] | None:
+        """(ε, 0) for two options."""
+        return (self.epsilon, Fraction(0)) if self.options == 2 else None
+
+    @property
     def atom_count(self) -> int:
         """Two, or three with the loss 0."""
         return 2 if self.options == 2 else 3
@@ -151,6 +156,11 @@ class FourPoints(AtomicPair, PublicPair):
     def largest_loss(self) -> LargestLoss:
         """ε at δ = 0, else ∞."""
         return self.epsilon if self.delta == 0 else unbounded()
+
+    @property
+    def worst_of(self) -> tuple[Fraction, Fraction]:
+        """(ε, δ)."""
+        return self.epsilon, self.delta
 
     def _enlarged(self, k: int) -> Pair:
         return FourPoints(k * self.epsilon, min(Fraction(1), _grown(self.delta, self.epsilon, k)))

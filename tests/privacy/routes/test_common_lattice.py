@@ -421,6 +421,20 @@ def test_accounts_come_from_the_common_lattice():
     assert epsilon(unlike, "1e-6", "replace-one").method == ROUTE
 
 
+def test_unlike_responses_on_no_short_lattice_are_sums_of_random_signs():
+    unlike = [Fraction(5, 100) + Fraction(k * k * 7919 % 10007, 20007) for k in range(18)]
+    product = (*((Responses(one), 1) for one in unlike), (FourPoints(TENTH, Fraction(1, 10**8)), 1))
+    found = prove_epsilon(product, Fraction(1, 10**6), 1e-9)
+    assert found.route == "optimal composition"
+    assert found.enclosure.width < 1e-14 * found.enclosure.upper
+    wider = epsilon_bounds(product, Fraction(1, 10**6), tolerance=1e-4).enclosure
+    assert wider.contains(found.enclosure)
+    back = prove_delta(product, found.enclosure.exact_upper, 1e-9).enclosure
+    assert back.exact_lower <= Fraction(1, 10**6)
+    assert back.upper == pytest.approx(1e-6, rel=1e-4)
+    assert [pair.worst_of for pair in (Responses(TENTH), Responses(TENTH, 3), gaussian(2))] == [(TENTH, 0), None, None]
+
+
 def test_a_curve_is_as_narrow():
     mechanism = DiscreteGaussian(3, dimension=1) ** 10 @ DiscreteGaussian(2, dimension=1) ** 4
     for found in delta_curve(mechanism, ["0.5", 3, 12]):
