@@ -212,7 +212,7 @@ TRAINING_OPTIONS = options(
         "--noise-variance",
         callback=POSITIVE,
         metavar="V",
-        help="With discrete-gaussian noise: its parameter σ², exact, in place of --noise-multiplier.",
+        help="With discrete-gaussian noise: its squared parameter, exact, in place of --noise-multiplier.",
     ),
     click.option(
         "--clipping-norm",
