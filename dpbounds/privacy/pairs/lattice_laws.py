@@ -21,7 +21,9 @@ from flint import acb, arb
 from dpbounds.privacy.pairs.losses import LossDistribution, ball
 from dpbounds.privacy.proofs import Declined
 
+_PIECE = 16  # losses of one piece
 _SLACK = 1e-6  # relative: far more than doubles lose in a sum of positive terms
+_STEEPEST = 1e8  # slope beyond which doubles do not place a logit, and no variance is claimed
 _REACH = 40  # logits beyond which a Bernoulli number has next to no variance: left out, which lowers the sum
 
 
@@ -88,7 +90,7 @@ class ListedLosses:
             if index is None:
                 raise Declined("a loss cannot be distinguished from its neighbours at this precision")
             masses[int(index)] = masses.get(int(index), arb(0)) + point.p
-        return cls(step, offset, tuple(masses.get(j, arb(0)) for j in range(max(masses) + 1)), law.infinite)
+        return cls(step, offset, tuple(masses.get(j, arb(0)) for j in range(max(masses, default=-1) + 1)), law.infinite)
 
     @property
     def cost(self) -> int:
@@ -164,6 +166,8 @@ def least_variance(variance: float, slope: float) -> float:
     """
     if variance >= 1:
         return variance * (1 - _SLACK)
+    if not abs(slope) <= _STEEPEST:
+        return 0.0
     first, last = math.floor((slope - _REACH) * variance), math.ceil((slope + _REACH) * variance)
     logits = (slope - (k + 0.5) / variance for k in range(first, last + 1))
     return (1 - _SLACK) * sum(1 / (4 * math.cosh(logit / 2) ** 2) for logit in logits if abs(logit) < 2 * _REACH)
@@ -174,10 +178,18 @@ def _theta(place: acb, lattice: acb) -> acb:
 
 
 def _polynomial(weights: Sequence[arb], turn: Fraction) -> acb:
-    point, value = acb(ball(2 * turn)).exp_pi_i(), acb(0)
-    for weight in reversed(weights):
-        value = value * point + weight
-    return value
+    """Σ_j w_j e^(2πi turn j), by Horner's rule in short pieces: each product of complex balls loses half a bit."""
+    point, total = _on_circle(turn), acb(0)
+    for start in range(0, len(weights), _PIECE):
+        value = acb(0)
+        for weight in reversed(weights[start : start + _PIECE]):
+            value = value * point + weight
+        total += value * _on_circle(turn * start) if start else value
+    return total
+
+
+def _on_circle(turn: Fraction) -> acb:
+    return acb(ball(2 * (turn - round(turn)))).exp_pi_i()
 
 
 def _adjacent(weights: Sequence[arb]) -> float:

@@ -31,13 +31,13 @@ ROUTE = "common lattice"
 MOST_WORK = 1_500_000  # transforms, by their cost: some three seconds
 WIDEST = 1e-2  # relative width up to which an answer is worth its time
 
-_GUARD = 64  # bits of the balls beyond those wanted
+_GUARD = 64  # bits of the balls beyond those wanted, and one more for each factor of a transform
 _LEAST_BITS = 60  # of accuracy, as they cost little
 _FEWER_BITS = 40, 30, 20, 10  # tried where too many frequencies matter
-_MOST_INTERVALS = 1 << 18  # of frequencies, looked at together
+_MOST_INTERVALS = 1 << 21  # of frequencies, looked at together, times the number of unlike releases
 _OCTAVES = 44  # of frequencies that are looked at
 _SHARES = 2 * _OCTAVES  # of what may be left out: one for each octave, and for all beyond
-_FLATTEST, _STEEPEST = -14.0, 14.0  # logs of the tilts between which the search looks
+_FLATTEST, _STEEPEST = -40.0, 20.0  # logs of the tilts between which the search looks
 _RELATIVE_STEP = Fraction(1, 1 << 20)  # of a difference quotient
 _SMALLER = 0.125, 0.25, 0.5, 0.75  # shares of the tilt, tried to bound what lies a period below
 _SLACK = 1e-6  # for doubles: of a phase in turns, and relative of sums and products of positive numbers
@@ -160,12 +160,12 @@ def delta_on_lattice(
     Raises:
         Declined: The losses are not known to lie on a common lattice, no tilt is found, or the answer would be wider.
     """
-    bits = _bits(tolerance)
-    with working(bits + _GUARD):
+    bits, precision = _bits(tolerance, product)
+    with working(precision):
         losses, at = _Losses.of(product), to_float(epsilon, "down")
         saddle = _saddle_where(lambda saddle: saddle.epsilon - at, losses)
         sums = _planned(losses, saddle, bits, widest, most_work)
-        return _proof(Enclosure.from_balls(*sums.curve(epsilon), ROUTE, bits + _GUARD).within(0, 1), sums)
+        return _proof(Enclosure.from_balls(*sums.curve(epsilon), ROUTE, precision).within(0, 1), sums)
 
 
 @planned_in_doubles
@@ -178,8 +178,8 @@ def epsilon_on_lattice(
         Declined: The same, or δ is not proven to exceed the probability of an infinite loss.
         NotCertified: The two ends could not be proven.
     """
-    bits = _bits(tolerance)
-    with working(bits + _GUARD):
+    bits, precision = _bits(tolerance, product)
+    with working(precision):
         losses, target = _Losses.of(product), ball(delta)
         finite = target - losses.infinite
         if not finite > 0:
@@ -192,11 +192,13 @@ def epsilon_on_lattice(
         slope = saddle.tilt * near if near > 0 else 1.0  # log δ changes so much with log ε
         sums = _planned(losses, saddle, bits, widest * slope, most_work)
         low, high = invert(sums.curve, target, near, bits=bits, slope=saddle.tilt)
-        return _proof(Enclosure(low, high, ROUTE, bits + _GUARD), sums)
+        return _proof(Enclosure(low, high, ROUTE, precision), sums)
 
 
-def _bits(tolerance: float) -> int:
-    return max(_LEAST_BITS, math.ceil(-math.log2(tolerance)) + 12)
+def _bits(tolerance: float, product: Product) -> tuple[int, int]:
+    """Return the bits wanted, and those of the balls: a product of complex balls loses half a bit with each factor."""
+    wanted = max(_LEAST_BITS, math.ceil(-math.log2(tolerance)) + 12)
+    return wanted, wanted + _GUARD + len(product)
 
 
 def _proof(enclosure: Enclosure, sums: _FourierSum) -> Proof:
@@ -266,17 +268,17 @@ def _planned(losses: _Losses, saddle: _Saddle, bits: int, widest: float, most_wo
     laws = [(law.tilted(tilt), int(law.step / step), count) for law, count in losses.parts]
     weight = heaviest(step, tilt, points)
     most = max(1, most_work // sum(law.cost for law, _ in losses.parts))
-    share = math.exp(saddle.log_share - float(weight.log()))  # of δ in the sum of |Φ_m/Φ_0|/m²
+    log_share = saddle.log_share - float(weight.log())  # of δ in the sum of |Φ_m/Φ_0|/m²
     left_out = math.inf
     kept: list[int] = []
     for accuracy in (bits, *(fewer for fewer in _FEWER_BITS if fewer < bits)):
-        budget = math.log(share) - accuracy * math.log(2)
+        budget = log_share - accuracy * math.log(2)
         found, missing = frequencies_that_matter(laws, points, budget, most)
         if missing < left_out:
             kept, left_out = found, missing
         if left_out <= 2 * math.exp(budget):
             break
-    if 2 * left_out > widest * share:
+    if 2 * left_out > widest * math.exp(min(log_share, 0.0)):
         raise Declined(f"{ROUTE}: too many frequencies matter")
     whole = _transform(laws, 0, points)
     terms = [(m, *_weighed(_transform(laws, m, points), m, points, tilt, step)) for m in (0, *kept)]
@@ -371,5 +373,5 @@ def _in_octave(
         length //= 2
         starts = np.concatenate([starts, starts + np.uint64(length)])
         starts = starts[starts <= last]
-        if len(starts) > _MOST_INTERVALS:
+        if len(starts) * len(laws) > _MOST_INTERVALS:
             return None

@@ -255,6 +255,26 @@ def test_unlike_responses_are_narrow():
     assert found.enclosure.width < 1e-14 * found.enclosure.upper
 
 
+def test_hundreds_of_losses_of_one_release():
+    """Next to the sum of the largest losses, 40, ε is 40 + log(1 - δ/p), p the probability that all are the largest."""
+    found = epsilon_on_lattice(((ShiftedDiscreteLaplaces(Fraction(1, 100), 400), 10),), Fraction(1, 10**6), 1e-9)
+    with mpmath.workdps(30):
+        value = 40 + mpmath.log(1 - mpmath.mpf("1e-6") * (1 + mpmath.exp(mpmath.mpf(-1) / 100)) ** 10)
+    assert real(found.enclosure.exact_lower) <= value <= real(found.enclosure.exact_upper)
+    assert found.enclosure.width < 1e-13
+
+
+@pytest.mark.seconds
+def test_a_hundred_unlike_releases():
+    product = tuple((gaussian(Fraction(10_000, 100 + k)), 1) for k in range(120))
+    found = epsilon_on_lattice(product, Fraction(1, 10**10), 1e-9).enclosure
+    assert found.width < 1e-14 * found.upper
+    spread = sum(1 / float(pair.variance) for pair, _ in product)  # noise so large is all but Gaussian
+    assert found.upper == pytest.approx(
+        prove_epsilon(((ShiftedGaussians(Fraction(spread)), 1),), Fraction(1, 10**10), 1e-9).enclosure.upper, rel=1e-9
+    )
+
+
 def test_more_digits_where_they_are_asked_for():
     found = delta_on_lattice(TWO_LEVELS, Fraction(5), 1e-60).enclosure
     assert found.exact_upper - found.exact_lower < Fraction(1, 10**60) * found.exact_upper
@@ -315,6 +335,7 @@ def test_the_variance_of_tilted_noise(variance, slope):
     masses /= masses.sum()
     exact = (ys**2 * masses).sum() - (ys * masses).sum() ** 2
     assert exact * (1 - 3e-6) <= least_variance(variance, slope) <= exact
+    assert least_variance(variance / 100, 1e9) == 0
 
 
 @pytest.mark.parametrize(
