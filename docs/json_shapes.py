@@ -62,6 +62,7 @@ class Trained(TypedDict, total=False):
     """The training run that the options describe; absent with a ledger."""
 
     noise_multiplier: Given
+    noise_variance: Given
     noise: str
     bound: Given
     sampling: str

@@ -244,7 +244,7 @@ GROUPS = {
         *("participations", "redraw", "same-bins"),
     ),
     "Other noise, or another unknown": (
-        *("solve", "noise-multiplier", "noise-stddev", "clipping-norm", "noise", "bound"),
+        *("solve", "noise-multiplier", "noise-stddev", "clipping-norm", "noise", "bound", "noise-variance"),
     ),
     "An attacker in place of a budget": ("target-advantage", "target-tpr", "at-fpr"),
     "Correlated noise": (

@@ -42,10 +42,10 @@ class Proof:
 
     Attributes:
         enclosure: The proven ends.
-        route: "closed form", "outcomes", "largest losses", "contour" or "lattice"; "groups" where very many levels are
-            rounded to few, both ways; "dominated" where another order spends more; "bounds" (a single release or part
-            below; basic composition, Rényi divergences or a Chernoff bound above) where every route declined or was
-            wide; "upper bound" where nothing else is known.
+        route: "closed form", "outcomes", "largest losses", "contour", "common lattice", "optimal composition" or
+            "lattice"; "groups" where very many levels are rounded to few, both ways; "dominated" where another order
+            spends more; "bounds" (a single release or part below; basic composition, Rényi divergences or a Chernoff
+            bound above) where every route declined or was wide; "upper bound" where nothing else is known.
         parameters: The free choices that were made; every choice is sound, a poor one only widens the result.
         error_budget: The parts of the width by source, relative to δ.
     """

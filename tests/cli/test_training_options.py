@@ -30,6 +30,7 @@ RUNS = {
 OTHERS = {
     "noise_multiplier": "--noise-multiplier 7",
     "noise_stddev": "--noise-stddev 2",
+    "noise_variance": "--noise discrete-gaussian --noise-variance 2",
     "clipping_norm": "--clipping-norm 2",
     "noise": "--noise laplace",
     "bound": "--noise discrete-laplace --bound 3",
@@ -183,9 +184,20 @@ def test_absolute_noise_is_divided_by_the_clipping_norm(asked, answer):
     assert found["noise_multiplier"] == 3
 
 
+def test_discrete_gaussian_noise_may_be_given_by_its_variance(asked, answer):
+    squared = ["--noise", "discrete-gaussian", "--noise-variance", "10000/73", "--bound", "2", "--steps", "4"]
+    found, _ = answer("epsilon", *squared, "--delta", "1e-5")
+    assert asked() == [(dp.DiscreteGaussian(noise_variance="10000/73", bound=2) ** 4, "add-or-remove-one")]
+    assert found["noise_multiplier"] is None
+    assert found["noise_variance"] == pytest.approx(10000 / 73)
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
+        (["--noise-variance", "2"], ["--noise-variance 2 does not fit --noise gaussian", "discrete-gaussian"]),
+        (["--noise-variance", "2", "--noise", "discrete-gaussian", "--noise-multiplier", "3"], ["give the noise once"]),
+        (["--noise-variance", "2", "--noise", "discrete-gaussian", "--noise-stddev", "3"], ["give the noise once"]),
         (["--noise-stddev", "1"], ["--clipping-norm is missing"]),
         (["--noise-multiplier", "1", "--noise-stddev", "1"], ["--noise-stddev 1 does not fit --noise-multiplier"]),
         (["--noise-multiplier", "1", "--clipping-norm", "1"], ["--clipping-norm 1 does not fit --noise-multiplier"]),

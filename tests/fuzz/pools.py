@@ -208,6 +208,7 @@ def right_values() -> dict[str, list[Any]]:
                 dp.RandomizedResponse("0.5"),
                 dp.DiscreteLaplace(2),
                 dp.DiscreteGaussian(2),
+                dp.DiscreteGaussian(noise_variance="7/3"),
                 dp.MixtureOfGaussians(2, {0: "0.5", 1: "0.25", 2: "0.25"}),
                 dp.SampledWithoutReplacement(gaussian, 2, 10),
                 dp.TruncatedPoisson(gaussian, "0.1", 2, 10),

@@ -40,6 +40,8 @@ _ROUTES = {
     "closed form": "a closed form in ball arithmetic",
     "contour": "a contour integral in ball arithmetic",
     "outcomes": "all outcomes, listed and summed in ball arithmetic",
+    "common lattice": "a Fourier sum over the lattice on which all losses lie, in ball arithmetic",
+    "optimal composition": "sums of random signs, which the losses of these releases are, in ball arithmetic",
     "lattice": "a lattice of losses, rounded up and down",
     "clones": "the distribution of the record's clones in other batches on a lattice of losses, rounded up",
     "allocation": "likelihood ratios (replace-one: their differences, at many thresholds) added up on a grid, "

@@ -43,6 +43,7 @@ _VISITED = (SHUFFLED, CYCLIC)
 _UNASKED = (
     "noise_multiplier",
     "noise_stddev",
+    "noise_variance",
     "clipping_norm",
     "bound",
     "steps",

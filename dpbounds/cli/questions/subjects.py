@@ -39,6 +39,7 @@ _TRAINING = (
     *(
         "noise_multiplier",
         "noise_stddev",
+        "noise_variance",
         "clipping_norm",
         "sample_rate",
         "steps",
@@ -182,6 +183,7 @@ def training_parameters(training: Training) -> dict[str, object]:
         }
     return {
         "noise_multiplier": output.json_given(training.noise_multiplier),
+        **({} if training.noise_variance is None else {"noise_variance": output.json_given(training.noise_variance)}),
         **({} if training.noise == GAUSSIAN else {"noise": training.noise, "bound": training.bound}),
         "sampling": training.sampling,
         "sample_rate": output.json_given(training.sample_rate),

@@ -209,6 +209,12 @@ TRAINING_OPTIONS = options(
         help="Standard deviation of Gaussian noise, in place of --noise-multiplier.",
     ),
     click.option(
+        "--noise-variance",
+        callback=POSITIVE,
+        metavar="V",
+        help="With discrete-gaussian noise: its squared parameter, exact, in place of --noise-multiplier.",
+    ),
+    click.option(
         "--clipping-norm",
         callback=POSITIVE,
         metavar="C",
@@ -300,6 +306,7 @@ class Training:
         bound: Bound on one record's norm, a whole number; for discrete noise.
         allocation: Random allocation; None for other schemes.
         hidden: The training before the last iterate, if this alone is published.
+        noise_variance: σ² of discrete Gaussian noise, in place of the noise multiplier; else None.
     """
 
     noise_multiplier: Fraction | None
@@ -317,6 +324,7 @@ class Training:
     bound: int = 1
     allocation: Allocation | None = None
     hidden: Epochs | None = None
+    noise_variance: Fraction | None = None
 
     def with_value(self, unknown: str, value: Fraction) -> Mechanism:
         """Return the mechanism with ``value`` for "noise", "steps", "batches" or "sample-rate"."""
@@ -345,22 +353,13 @@ class Training:
         from dpbounds.privacy import mechanisms
         from dpbounds.privacy.mechanisms import descriptions
 
-        if self.noise_multiplier is None or self.steps is None:
+        if self.steps is None or (self.noise_multiplier is None and self.noise_variance is None):
             raise InvalidValue(
                 "training", f"noise {self.noise_multiplier}, steps {self.steps}", "given together with the other"
             )
-        if self.stream is not None:
+        if self.stream is not None and self.noise_multiplier is not None:
             return self.stream.with_noise(self.noise_multiplier)
-        release: Mechanism
-        match self.noise:
-            case "laplace":
-                release = mechanisms.Laplace(self.noise_multiplier)
-            case "discrete-gaussian":
-                release = mechanisms.DiscreteGaussian(self.noise_multiplier * self.bound, self.bound)
-            case "discrete-laplace":
-                release = mechanisms.DiscreteLaplace(self.noise_multiplier * self.bound, self.bound)
-            case _:
-                release = mechanisms.Gaussian(self.noise_multiplier)
+        release = self._release()
         if self.allocation is not None:
             return self.allocation.mechanism(release)
         if self.hidden is not None:
@@ -376,6 +375,21 @@ class Training:
         elif self.sample_rate is not None:
             release = descriptions.SAMPLINGS[self.sampling].at_rate(release, self.sample_rate)
         return release**self.steps
+
+    def _release(self) -> Mechanism:
+        """Return one release on all records."""
+        from dpbounds.privacy import mechanisms
+
+        if self.noise_multiplier is None:
+            return mechanisms.DiscreteGaussian(noise_variance=self.noise_variance, bound=self.bound)
+        match self.noise:
+            case "laplace":
+                return mechanisms.Laplace(self.noise_multiplier)
+            case "discrete-gaussian":
+                return mechanisms.DiscreteGaussian(self.noise_multiplier * self.bound, self.bound)
+            case "discrete-laplace":
+                return mechanisms.DiscreteLaplace(self.noise_multiplier * self.bound, self.bound)
+        return mechanisms.Gaussian(self.noise_multiplier)
 
 
 def read_training(given: dict[str, Any], unknown: str | None = None) -> Training:
@@ -409,6 +423,7 @@ def read_training(given: dict[str, Any], unknown: str | None = None) -> Training
         max_batch_size=None if stream is not None else _max_batch_size(given, scheme),
         noise=given["noise"],
         bound=_bound(given),
+        noise_variance=given["noise_variance"],
     )
     if stream is not None:
         rate, steps = stream.sample_rate, stream.matrix.steps
@@ -565,10 +580,20 @@ def _hidden(given: dict[str, Any], relation: Relation, unknown: str | None) -> E
 
 
 def _noise(given: dict[str, Any], unknown: str | None) -> Fraction | None:
+    """Return the noise multiplier; None if it is the unknown, or a variance is given in its place."""
     noise: Fraction | None = given["noise_multiplier"]
-    stddev, norm = given["noise_stddev"], given["clipping_norm"]
+    stddev, norm, variance = given["noise_stddev"], given["clipping_norm"], given["noise_variance"]
     if unknown == "noise":
-        _refuse_what_is_solved_for(given, unknown, "noise_multiplier", "noise_stddev", "clipping_norm")
+        ways = ("noise_multiplier", "noise_stddev", "clipping_norm", "noise_variance")
+        _refuse_what_is_solved_for(given, unknown, *ways)
+        return None
+    if variance is not None:
+        option = f"--noise-variance {plain_text(variance)}"
+        if given["noise"] != DISCRETE_GAUSSIAN:
+            raise unfit(option, f"does not fit --noise {given['noise']}", f"it is for --noise {DISCRETE_GAUSSIAN}")
+        for name in ("noise_multiplier", "noise_stddev", "clipping_norm"):
+            if given[name] is not None:
+                raise unfit(option, f"does not fit --{name.replace('_', '-')}", "give the noise once")
         return None
     if noise is None and stddev is None:
         wanted = "--noise-multiplier Z, a number greater than 0, or --noise-stddev S with --clipping-norm C"

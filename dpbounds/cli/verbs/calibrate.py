@@ -214,6 +214,7 @@ def _as_json(found: Calibration, training: Training) -> dict[str, object]:
     field = _field(found.solve, training)
     context: dict[str, object] = {
         "noise_multiplier": output.json_given(training.noise_multiplier),
+        **({} if training.noise_variance is None else {"noise_variance": output.json_given(training.noise_variance)}),
         **({} if training.noise == GAUSSIAN else {"noise": training.noise, "bound": training.bound}),
         "sample_rate": output.json_given(training.sample_rate),
         "steps": training.steps,
@@ -337,6 +338,8 @@ def _rest(found: Calibration, training: Training) -> str:
         parts.append(f"cut to at most {training.max_batch_size} of {training.dataset_size} records")
     if training.noise_multiplier is not None:
         parts.append(f"{NOISES[training.noise]} noise multiplier {output.plain(training.noise_multiplier)}")
+    elif training.noise_variance is not None:
+        parts.append(f"{NOISES[training.noise]} noise of squared parameter {output.plain(training.noise_variance)}")
     elif training.noise != GAUSSIAN:
         parts.append(f"{NOISES[training.noise]} noise")
     if training.noise in (DISCRETE_GAUSSIAN, DISCRETE_LAPLACE):

@@ -1,7 +1,8 @@
 """Choice of the accounting method for a product of pairs without a closed form: the first one with a good proof.
 
-The contour integral is good for a dozen digits wherever the loss has an analytic density; the lattice with exact
-integers covers what the contour declines. Two routes that answer the same question must overlap.
+The contour integral is good for a dozen digits wherever the loss has an analytic density, and a Fourier sum on the
+common lattice for as many wherever all losses lie on lattices; the lattice with exact integers covers what both
+decline. Two routes that answer the same question must overlap.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from dpbounds.privacy.accountants.simple_bounds import of_moments, of_parts, of_
 from dpbounds.privacy.pairs.pairs import GaussianProduct, Product, Tagged, as_gaussian, holds_shuffling
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.routes.closed_forms import ball, certainly_infinite, has_closed_form
+from dpbounds.privacy.routes.common_lattice import MOST_WORK, delta_on_lattice, epsilon_on_lattice
 from dpbounds.privacy.routes.contour import (
     ACCURACY,
     chernoff_bound,
@@ -64,6 +66,7 @@ _ALLOCATED_FINEST = 1e-5  # the least that is aimed at there
 _LOOSE = 10 * ACCEPTED  # the width at which a lattice's answer is still taken
 _NOTHING = Fraction(1, 2**4000)  # the width at which a δ is narrow, however small it is
 _WIDE = 0.03  # relative width at which simple bounds are worth a try
+_CURVE_SHARE = 30  # of the work of one Fourier sum, for each of many on one curve
 _MANY = 32  # distinct pairs, above which it is asked what they take together
 _LATTICE_LEVELS, _LATTICE_GROUPS = 100, 48  # distinct pairs for a lattice at ``ACCEPTED``: once, or for each end
 _NODES, _LAW = 250, 70_000  # nodes of a distribution; and node-frequency products that take as long as the rest
@@ -82,7 +85,9 @@ def shared_deltas(product: Product, epsilons: Sequence[Fraction], tolerance: flo
     able = [epsilon for epsilon in epsilons if plannable(product, epsilon)]
     gaussian = as_gaussian(product)
     if gaussian is None:
-        return delta_bounds_at(product, able, tolerance=_enough(tolerance, _lattice_aim(product)), work=WORK)
+        at_once = _deltas_on_lattice(product, epsilons, tolerance)
+        rest, width = [epsilon for epsilon in able if epsilon not in at_once], _enough(tolerance, _lattice_aim(product))
+        return at_once | (delta_bounds_at(product, rest, tolerance=width, work=WORK) if rest else {})
     found = contour_deltas(gaussian, [epsilon for epsilon in able if not negligible(gaussian, epsilon)])
     enough = tolerance if tolerance < DEFAULT_TOLERANCE else _enough(tolerance, ACCEPTED)
     return {epsilon: proof for epsilon, proof in found.items() if relative_width(proof) <= enough}
@@ -255,6 +260,7 @@ def _without_all_levels(product: Product, asked: Question) -> Proof | None:
         end = math.inf if asked.target.for_epsilon else Fraction(1)
         return Proof(Enclosure(end, end, "infinite losses"), "closed form")
     found = _by_largest_losses(product, asked, asked.tolerance) or _summed(product, asked)
+    found = found or _on_lattice(product, asked.target, asked.tolerance) or _of_random_signs(product, asked)
     if found is None and not asked.target.for_epsilon:
         found = _by_largest_losses(product, asked, _LATTICE_AIM / 10)  # narrower than a lattice's, and at once
     if found is not None:
@@ -296,6 +302,45 @@ def _summed(product: Product, asked: Question) -> Proof | None:
     except (Declined, NotCertified):
         return None
     return found if relative_width(found) <= ACCEPTED else None
+
+
+def _on_lattice(product: Product, target: Target, tolerance: float, most_work: int = MOST_WORK) -> Proof | None:
+    """Return the Fourier sum on the common lattice of all losses, if narrower than the other lattice's answer."""
+    on_lattice = epsilon_on_lattice if target.for_epsilon else delta_on_lattice
+    try:
+        found = on_lattice(product, target.value, tolerance, _lattice_aim(product), most_work)
+    except (Declined, NotCertified):
+        return None
+    return found if relative_width(found) <= _lattice_aim(product) else None
+
+
+def _of_random_signs(product: Product, asked: Question) -> Proof | None:
+    """Return the optimal composition of unlike responses, if narrower than the lattice's answer."""
+    parts = [(pair.worst_of, count) for pair, count in product]
+    if any(worst is None for worst, _ in parts):
+        return None
+    from dpbounds.privacy.notions.composition_theorems import OPTIMAL, EpsilonDelta
+    from dpbounds.privacy.notions.optimal_composition import optimal_delta, optimal_epsilon
+
+    known = tuple((EpsilonDelta(*worst), count) for worst, count in parts if worst is not None)
+    optimal = optimal_epsilon if asked.target.for_epsilon else optimal_delta
+    aim = _lattice_aim(product)
+    try:
+        found = Proof(optimal(known, asked.target.value, aim), OPTIMAL.name)
+    except (Declined, NotCertified):
+        return None
+    return found if relative_width(found) <= aim else None
+
+
+def _deltas_on_lattice(product: Product, epsilons: Sequence[Fraction], tolerance: float) -> dict[Fraction, Proof]:
+    """Return δ(ε) on the common lattice, until one takes long."""
+    proofs: dict[Fraction, Proof] = {}
+    for epsilon in epsilons:
+        found = _on_lattice(product, Target("epsilon", epsilon), tolerance, MOST_WORK // _CURVE_SHARE)
+        if found is None:
+            break
+        proofs[epsilon] = found
+    return proofs
 
 
 def _infinite_losses(product: Product, delta: Fraction) -> bool:

@@ -45,16 +45,21 @@ class Parameter:
         kind: The kind of its values.
         rounds: To which side a rounded number of it is printed. It says nothing about what spends more.
         optional: Whether it may be None, and is then not written.
+        instead_of: The name of the parameter that it replaces where it is given; certificates then leave that one out,
+            and else leave this one out.
     """
 
     kind: Kind
     rounds: Direction
     optional: bool
+    instead_of: str | None = None
 
 
-def parameter(kind: Kind, *, rounds: Direction = "up", optional: bool = False) -> dict[str, Parameter]:
+def parameter(
+    kind: Kind, *, rounds: Direction = "up", optional: bool = False, instead_of: str | None = None
+) -> dict[str, Parameter]:
     """Return the metadata of a dataclass field that holds a parameter."""
-    return {_KEY: Parameter(kind, rounds, optional)}
+    return {_KEY: Parameter(kind, rounds, optional, instead_of)}
 
 
 def parameters_of(record: object) -> Mapping[str, Parameter]:

@@ -16,6 +16,7 @@ from dpbounds.privacy.relations import Order
 if TYPE_CHECKING:
     from flint import arb
 
+    from dpbounds.privacy.pairs.lattice_laws import LatticeLaw
     from dpbounds.privacy.pairs.losses import LossDistribution
     from dpbounds.privacy.pairs.weighing import Weighing
 
@@ -190,6 +191,15 @@ class Pair(ABC):
     def participation(self) -> Draws:
         """The number of participations of the record."""
         return Draws(Fraction(1))
+
+    def on_lattice(self) -> LatticeLaw | None:
+        """Return the distribution of the loss where all losses lie on a lattice of rational step; else None."""
+        return None
+
+    @property
+    def worst_of(self) -> tuple[Fraction, Fraction] | None:
+        """(ε, δ), if it is the worst (ε, δ)-private pair: a randomised response, and δ at infinite loss; else None."""
+        return None
 
     @property
     def atom_count(self) -> int | None:

@@ -50,9 +50,19 @@ class Responses(AtomicPair, PublicPair):
             [LossAtom(epsilon, true, other), LossAtom(arb(0), rest, rest), LossAtom(-epsilon, other, true)], arb(0)
         )
 
+    @property
+    def lattice(self) -> tuple[Fraction, Fraction]:
+        """Losses 2ε apart, or ε apart with the loss 0."""
+        return (2 * self.epsilon if self.options == 2 else self.epsilon), -self.epsilon
+
     def largest_loss(self) -> LargestLoss:
         """ε."""
         return self.epsilon
+
+    @property
+    def worst_of(self) -> tuple[Fraction, Fraction] | None:
+        """(ε, 0) for two options."""
+        return (self.epsilon, Fraction(0)) if self.options == 2 else None
 
     @property
     def atom_count(self) -> int:
@@ -96,6 +106,11 @@ class TwoResponses(AtomicPair, PublicPair):
             [LossAtom(2 * epsilon, high, low), LossAtom(arb(0), rest, rest), LossAtom(-2 * epsilon, low, high)], arb(0)
         )
 
+    @property
+    def lattice(self) -> tuple[Fraction, Fraction]:
+        """Losses 2ε apart."""
+        return 2 * self.epsilon, -2 * self.epsilon
+
     def largest_loss(self) -> LargestLoss:
         """2ε."""
         return 2 * self.epsilon
@@ -133,9 +148,19 @@ class FourPoints(AtomicPair, PublicPair):
         high, low = (1 - delta) * odds / (1 + odds), (1 - delta) / (1 + odds)
         return of_atoms([LossAtom(epsilon, high, low), LossAtom(-epsilon, low, high)], delta)
 
+    @property
+    def lattice(self) -> tuple[Fraction, Fraction]:
+        """Finite losses 2ε apart."""
+        return 2 * self.epsilon, -self.epsilon
+
     def largest_loss(self) -> LargestLoss:
         """ε at δ = 0, else ∞."""
         return self.epsilon if self.delta == 0 else unbounded()
+
+    @property
+    def worst_of(self) -> tuple[Fraction, Fraction]:
+        """(ε, δ)."""
+        return self.epsilon, self.delta
 
     def _enlarged(self, k: int) -> Pair:
         return FourPoints(k * self.epsilon, min(Fraction(1), _grown(self.delta, self.epsilon, k)))
@@ -168,6 +193,11 @@ class TwoPoints(AtomicPair):
         share = (-low).expm1() / ((-low).exp() - (-high).exp())
         points = (LossAtom(high, share, share * (-high).exp()), LossAtom(low, 1 - share, (1 - share) * (-low).exp()))
         return of_atoms(points, arb(0), symmetric=False)
+
+    @property
+    def lattice(self) -> tuple[Fraction, Fraction]:
+        """Losses η apart."""
+        return self.span, self.high - self.span
 
     def largest_loss(self) -> LargestLoss:
         """The larger of the two."""

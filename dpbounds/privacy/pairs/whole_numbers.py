@@ -12,6 +12,7 @@ from flint import arb
 from dpbounds.expressions.working import working_bits
 from dpbounds.privacy.pairs.atomic import AtomicPair
 from dpbounds.privacy.pairs.core import LargestLoss, Moments, Pair, PublicPair, Writer
+from dpbounds.privacy.pairs.lattice_laws import DiscreteGaussianLosses, LatticeLaw
 from dpbounds.privacy.pairs.losses import NEGLIGIBLE_BITS, LossAtom, LossDistribution, ball, of_atoms, unbounded
 from dpbounds.privacy.pairs.responses import Responses
 from dpbounds.privacy.pairs.weighing import up_to
@@ -51,6 +52,11 @@ class ShiftedDiscreteLaplaces(AtomicPair, PublicPair):
         ]
         far = edge * (-whole).exp()
         return of_atoms([LossAtom(whole, edge, far), *points, LossAtom(-whole, far, edge)], arb(0))
+
+    @property
+    def lattice(self) -> tuple[Fraction, Fraction]:
+        """Losses 2a apart, from -aD on."""
+        return 2 * self.parameter, -self.parameter * self.distance
 
     def largest_loss(self) -> LargestLoss:
         """Right of D."""
@@ -98,6 +104,10 @@ class ShiftedDiscreteGaussians(PublicPair):
         return shifted_losses(
             masses, rest, distance, lambda x: ball(Fraction(2 * x * distance - distance**2, 2)) / variance
         )
+
+    def on_lattice(self) -> LatticeLaw:
+        """At x = D + y the loss is (2yD + D²)/2σ², and y has the centred distribution."""
+        return DiscreteGaussianLosses(self.variance, self.distance)
 
     def largest_loss(self) -> LargestLoss:
         """∞: the loss grows with x."""

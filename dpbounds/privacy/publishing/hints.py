@@ -221,7 +221,7 @@ def _own_spacing(release: dict[str, Any], relation: Relation) -> Iterator[Fracti
         case "discrete-laplace":
             yield 1 / noise["noise_scale"]
         case "discrete-gaussian":
-            yield times * int(noise["bound"]) / (2 * noise["noise_stddev"] ** 2)
+            yield times * int(noise["bound"]) / (2 * checker.squared_scale(noise))
         case "randomized-response":
             yield noise["epsilon"]
 

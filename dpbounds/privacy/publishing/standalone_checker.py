@@ -685,10 +685,14 @@ class Noise:
     kind = ""
     version = 5
     fields: ClassVar[Fields] = {}
-    scales: tuple[str, ...] = ("noise_multiplier", "noise_stddev", "noise_scale")
+    scales: tuple[str, ...] = ("noise_multiplier", "noise_stddev", "noise_scale", "noise_variance")
     symmetric = True
     displaces = False
     truncates = False
+
+    def form(self, noise: object) -> tuple[Fields, int]:
+        """Return the fields that noise given in this way has, and the first version of the format that has it."""
+        return self.fields, self.version
 
     def demand(self, noise: dict[str, Any]) -> None:
         """Refuse parameters that do not go together."""
@@ -982,7 +986,7 @@ class DiscreteLaplaceNoise(Noise):
 
 
 class DiscreteGaussianNoise(Noise):
-    """P(x) ~ e^{-x²/2σ²}."""
+    """P(x) ~ e^{-x²/2σ²}, σ or σ² given."""
 
     kind = "discrete-gaussian"
     fields: ClassVar[Fields] = {
@@ -993,13 +997,20 @@ class DiscreteGaussianNoise(Noise):
     }
     displaces = True
 
+    def form(self, noise: object) -> tuple[Fields, int]:
+        """Since version 6 with ``noise_variance`` in place of ``noise_stddev``."""
+        if not (isinstance(noise, dict) and "noise_variance" in noise):
+            return self.fields, self.version
+        others = {name: reader for name, reader in self.fields.items() if name != "noise_stddev"}
+        return {**others, "noise_variance": positive}, 6
+
     def demand(self, noise: dict[str, Any]) -> None:
         """Refuse noise without a scale."""
-        demand_given(noise, "noise_stddev")
+        demand_given(noise, "noise_variance" if "noise_variance" in noise else "noise_stddev")
 
     def profile(self, noise: dict[str, Any], times: int) -> Profile:
         """One coordinate, or the divergences of a vector."""
-        variance, squared = noise["noise_stddev"] ** 2, (times * noise["bound"]) ** 2
+        variance, squared = squared_scale(noise), (times * noise["bound"]) ** 2
         if noise["dimension"] != 1 and squared >= 2:
             return concentrated_profile(squared / (2 * variance))
         return discrete_gaussian_profile(variance, times * math.floor(noise["bound"]))
@@ -1009,7 +1020,7 @@ class DiscreteGaussianNoise(Noise):
         squared = vectors(noise, times)
         if squared is None:
             return super().spent(noise, times)
-        variance = noise["noise_stddev"] ** 2
+        variance = squared_scale(noise)
         if squared < 4:
             ones = int(min(squared, noise["dimension"] or 3))
             return Spent(steps=[(discrete_gaussian_profile(variance, 1), ones)])
@@ -1022,6 +1033,12 @@ class DiscreteGaussianNoise(Noise):
     def is_attained(self, noise: dict[str, Any]) -> bool:
         """Vectors that move by 2 or more have bounds only."""
         return bool(noise["dimension"] == 1 or noise["bound"] < 2)
+
+
+def squared_scale(noise: dict[str, Any]) -> Fraction:
+    """Return σ² of discrete Gaussian noise."""
+    found: Fraction = noise["noise_variance"] if "noise_variance" in noise else noise["noise_stddev"] ** 2
+    return found
 
 
 def vectors(noise: dict[str, Any], times: int) -> Fraction | None:
@@ -1202,9 +1219,10 @@ def read_noise(noise: object, sampling: str, refused: tuple[str, ...] = (), vers
     kind = field(noise, "kind", str)
     if kind not in NOISES or kind in refused:
         raise Malformed(f"noise of kind {quoted(kind)} with records drawn by {sampling}")
-    if NOISES[kind].version > version:
-        raise Malformed(f"noise of kind {quoted(kind)}, which version {version} does not have")
-    found = read_fields(noise, f"noise {kind}", NOISES[kind].fields)
+    fields, first = NOISES[kind].form(noise)
+    if first > version:
+        raise Malformed(f"such noise of kind {quoted(kind)}, which version {version} does not have")
+    found = read_fields(noise, f"noise {kind}", fields)
     NOISES[kind].demand(found)
     return found
 
@@ -2954,7 +2972,8 @@ def version_of(release: dict[str, Any]) -> int:
     """Return the first version that has such a release."""
     if not is_drawn(release):
         return SCHEMES[release["kind"]].version
-    return max(5, NOISES[release["mechanism"]["kind"]].version) if "mechanism" in release else 5
+    noise = release.get("mechanism")
+    return 5 if noise is None else max(5, NOISES[noise["kind"]].form(noise)[1])
 
 
 def is_attained(release: dict[str, Any]) -> bool:

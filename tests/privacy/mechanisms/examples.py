@@ -15,6 +15,7 @@ NOISES = [
     m.DiscreteLaplace("2.5", 3),
     m.DiscreteGaussian("1/3"),
     m.DiscreteGaussian("4.5", "1.5", dimension=7),
+    m.DiscreteGaussian(noise_variance="20/3", bound="1.5", dimension=7),
     m.Skellam("2.5"),
     m.Skellam("1/3", "1.5", dimension=7),
     m.MixtureOfGaussians("1/3", {0: "0.25", "1/7": "0.5", 2: "0.25"}),

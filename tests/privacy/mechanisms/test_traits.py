@@ -72,6 +72,7 @@ DOWN = {
     "variance",
     "noise_multiplier",
     "noise_stddev",
+    "noise_variance",
     "noise_scale",
     "radius",
     "threshold_noise",

@@ -190,6 +190,21 @@ def test_no_coordinate_moves_by_two(bound: str, dimension: int | None, moved: in
         assert (curve(mechanism, Order.REMOVE) - one).max() > 0.05
 
 
+def test_discrete_gaussian_noise_is_given_by_its_parameter_or_its_square() -> None:
+    given, squared = (
+        dp.DiscreteGaussian("1.5", 2, dimension=1),
+        dp.DiscreteGaussian(noise_variance="2.25", bound=2, dimension=1),
+    )
+    assert given.variance == squared.variance == Fraction("2.25")
+    assert the_class(given, Order.REPLACE) == the_class(squared, Order.REPLACE)
+    assert the_class(dp.DiscreteGaussian(noise_variance=2), Order.ADD).product == (
+        (ShiftedDiscreteGaussians(Fraction(2), 1, scalar=False), 1),
+    )
+    for wrong in ({}, {"noise_stddev": 1, "noise_variance": 1}, {"noise_variance": 0}):
+        with pytest.raises(dp.InvalidValue, match="noise"):
+            dp.DiscreteGaussian(**wrong)
+
+
 def test_no_curve_of_the_continuous_gaussian() -> None:
     """σ = 2, D = 1: at ε = 1/4 the continuous curve lies below the discrete one, which is attained."""
     assert account(dp.DiscreteGaussian(2, dimension=1), epsilon="0.25").enclosure.lower > 0.11234

@@ -136,6 +136,11 @@ VERSION_6: dict[str, tuple[Mechanism, Relation]] = {
     "Skellam, three ones": (dp.Skellam(9, "1.9"), ZERO),
     "Skellam, sampled": (dp.PoissonSampled(dp.Skellam(4), "0.2"), ADD),
     "Skellam, sampled, replaced": (dp.PoissonSampled(dp.Skellam(4, dimension=1), "0.2"), REPLACE),
+    "discrete Gaussian, squared": (dp.DiscreteGaussian(noise_variance="20/3", dimension=1) ** 3, ADD),
+    "discrete Gaussian, unlike": (
+        dp.DiscreteGaussian(noise_variance="20/3", dimension=1) ** 3 @ dp.DiscreteGaussian(5) ** 2,
+        ADD,
+    ),
     "Skellam, fixed size": (dp.SampledWithoutReplacement(dp.Skellam(9, dimension=1), 5, 50) ** 2, ADD),
 }
 CASES = VERSION_4 | VERSION_5 | VERSION_6

@@ -163,6 +163,15 @@ def test_events_of_newer_versions_go_in_and_out(monkeypatch: pytest.MonkeyPatch,
             to_dp_event(mechanism, other)
 
 
+def test_a_discrete_gaussian_as_an_event_has_a_double_as_its_deviation(monkeypatch: pytest.MonkeyPatch) -> None:
+    newer_event("DiscreteGaussianDpEvent", monkeypatch)
+    given, squared = dp.DiscreteGaussian("0.375", 2), dp.DiscreteGaussian(noise_variance="9/64", bound=2)
+    assert to_dp_event(given) == to_dp_event(squared)
+    for irrational in (dp.DiscreteGaussian("1/3"), dp.DiscreteGaussian(noise_variance=2)):
+        with pytest.raises(UnsupportedMechanism, match="not a double"):
+            to_dp_event(irrational)
+
+
 def test_a_mixture_gets_no_smaller_norms() -> None:
     """What the doubles lack to 1 goes to the largest norm, what they have too much of is taken from the smallest."""
     tenths = dp_event.MixtureOfGaussiansDpEvent(1.0, [0.0, 3.0], [0.1, 0.9])

@@ -117,7 +117,8 @@ DRAWN = [each for each in AROUND if each.name in checker.SCHEMES and each is not
 def test_a_scheme_holds_the_noises_of_which_it_has_a_profile(scheme: type[Mechanism], noise: str) -> None:
     """Whoever writes certificates asks ``holds``; ``spent`` is what refuses when they are read."""
     inner, around = NOISES[noise], AROUND[scheme](Gaussian(4))
-    numbers = dict.fromkeys(parameters_of(inner)) | descriptions.written(inner)
+    names = [name for name, each in parameters_of(inner).items() if each.instead_of is None]
+    numbers = dict.fromkeys(names) | descriptions.written(inner)
     drawn = descriptions.written(around)
     read = checker.read_release(
         {"kind": scheme.name, "mechanism": {"kind": inner.name, **numbers}, **drawn, "count": 1}
@@ -208,9 +209,10 @@ def test_certificates_of_gaussians_are_as_before() -> None:
         (lambda: spent("tree"), (3,)),
         (lambda: spent("discrete Laplace"), (3, 4)),
         (lambda: spent("Skellam, three ones"), (3, 4, 5)),
+        (lambda: spent("discrete Gaussian, squared"), (3, 4, 5)),
         (lambda: account(walk("secret"), delta="1e-4", relation=ZERO), (4,)),
     ],
-    ids=["last iterate", "tree", "discrete Laplace", "Skellam", "secret order"],
+    ids=["last iterate", "tree", "discrete Laplace", "Skellam", "discrete Gaussian, squared", "secret order"],
 )
 def test_an_earlier_version_has_no_such_kinds(subject: Callable[[], Account], versions: tuple[int, ...]) -> None:
     document = plain(subject())
@@ -282,6 +284,7 @@ DEARER: dict[str, tuple[dict[str, Any], ...]] = {  # each spends more
     "allocation, replaced": ({"steps": 2}, {"participations": 2}, {"count": 2}),
     "rows in bins": ({"noise_multiplier": "2"}, {"separation": 2}, {"participation": "fixed-order"}),
     "draws": ({"batch_size": 6}, {"dataset_size": 90}, {"mechanism": {"noise_multiplier": "14/5"}}, {"count": 6}),
+    "discrete Gaussian, squared": ({"mechanism": {"noise_variance": "19/3"}}, {"count": 4}),
     "Skellam": ({"mechanism": {"variance": "17/2"}}, {"mechanism": {"bound": "3"}}, {"count": 4}),
     "Skellam, vectors": ({"mechanism": {"variance": "17/2"}}, {"mechanism": {"dimension": None}}, {"count": 4}),
     "Skellam, sampled": ({"sample_rate": "1/4"}, {"mechanism": {"variance": "7/2"}}),
@@ -380,6 +383,10 @@ MALFORMED: dict[str, tuple[dict[str, Any], ...]] = {
         {"mechanism": {"kind": "randomized-response", "epsilon": "1", "options": 1}},
     ),
     "discrete Gaussian": ({"mechanism": {"kind": "gaussian", "noise_multiplier": "1"}},),
+    "discrete Gaussian, squared": tuple(
+        {"mechanism": {"kind": "discrete-gaussian", "bound": "1", "dimension": 1, **wrong}}
+        for wrong in ({"noise_variance": None}, {"noise_variance": "0"}, {"noise_variance": "2", "noise_stddev": "1"})
+    ),
     "Skellam": tuple(
         {"mechanism": {"kind": "skellam", "variance": "9", "bound": "1", "dimension": 1, **wrong}}
         for wrong in ({"variance": None}, {"variance": "0"}, {"bound": "1/2"}, {"bound": None}, {"dimension": 0})

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, shown
 from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.privacy import pairs
 from dpbounds.privacy.mechanisms.core import CODE, ON_SUMS, Assumption, Mechanism, Trait, Writer
@@ -74,30 +74,58 @@ class DiscreteGaussian(WholeNumberNoise):
 
     Args:
         noise_stddev: The parameter σ, greater than 0; the standard deviation of the noise is below it.
+        noise_variance: σ² in place of σ, exact where σ is irrational: releases of ρ-zCDP are given as 1/2ρ.
         bound: C, greater than 0: one record's vector has l2 norm at most C. In one dimension it counts as ⌊C⌋, and
             must be at least 1.
         dimension: d, or None where it is not known: one dimension, and distances below √2 in any, have an exact
             answer.
 
     Raises:
-        InvalidValue: A value is out of its domain.
+        InvalidValue: A value is out of its domain, or not exactly one of ``noise_stddev`` and ``noise_variance`` is
+            given.
+
+    >>> DiscreteGaussian(noise_variance="10000/73").variance
+    Fraction(10000, 73)
     """
 
     name = "discrete-gaussian"
 
-    noise_stddev: Fraction = field(metadata=parameter(NUMBER, rounds="down"))
+    noise_stddev: Fraction | None = field(metadata=parameter(NUMBER, rounds="down", optional=True))
     bound: Fraction = field(metadata=parameter(NUMBER))
+    noise_variance: Fraction | None = field(
+        metadata=parameter(NUMBER, rounds="down", optional=True, instead_of="noise_stddev")
+    )
     dimension: int | None = field(metadata=parameter(COUNT, optional=True))
 
-    def __init__(self, noise_stddev: ExactLike, bound: ExactLike = 1, *, dimension: int | None = None) -> None:
-        self._hold(noise_stddev=positive(noise_stddev, "noise_stddev"), **bounded_vectors(bound, dimension))
+    def __init__(
+        self,
+        noise_stddev: ExactLike | None = None,
+        bound: ExactLike = 1,
+        *,
+        noise_variance: ExactLike | None = None,
+        dimension: int | None = None,
+    ) -> None:
+        if (noise_stddev is None) == (noise_variance is None):
+            told = f"noise_stddev={shown(noise_stddev)}, noise_variance={shown(noise_variance)}"
+            raise InvalidValue("DiscreteGaussian noise", told, "either noise_stddev or noise_variance")
+        given = {"noise_stddev": noise_stddev, "noise_variance": noise_variance}
+        scale = {name: None if value is None else positive(value, name) for name, value in given.items()}
+        self._hold(**scale, **bounded_vectors(bound, dimension))
+
+    @property
+    def variance(self) -> Fraction:
+        """σ²."""
+        if self.noise_stddev is not None:
+            return self.noise_stddev**2
+        assert self.noise_variance is not None
+        return self.noise_variance
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
         """Return the exact pair of one moving coordinate; else the pair for integer vectors in any dimension.
 
         The proofs are in ``whole_numbers.md``.
         """
-        variance, times = self.noise_stddev**2, 2 if order.moves_twice else 1
+        variance, times = self.variance, 2 if order.moves_twice else 1
         scalar, whole = self.dimension == 1, math.floor(self.bound)
         squared = (times * (whole if scalar else self.bound)) ** 2
         distance = times * whole if scalar else math.isqrt(math.floor(squared))
@@ -115,7 +143,8 @@ class DiscreteGaussian(WholeNumberNoise):
 
     def in_words(self, write: Writer) -> str:
         """Describe the noise, the sums, and the dimension if it is known."""
-        noise = "discrete Gaussian noise of parameter {noise_stddev}, whole numbers, per-record l2 bound {bound}"
+        scale = "parameter {noise_stddev}" if self.noise_variance is None else "squared parameter {noise_variance}"
+        noise = f"discrete Gaussian noise of {scale}, whole numbers, per-record l2 bound {{bound}}"
         return self.filled(noise + in_dimensions(self.dimension), write)
 
 

@@ -93,8 +93,11 @@ def _noise(mechanism: Mechanism) -> dict[str, Any]:
 
 
 def _numbers(mechanism: Mechanism) -> dict[str, object]:
-    """Return the parameters of one record, those that are not given as null."""
-    return {**dict.fromkeys(parameters_of(mechanism)), **written(mechanism, exact_text)}
+    """Return the parameters of one record, those that are not given as null; of two ways of giving one, that taken."""
+    given = written(mechanism, exact_text)
+    replacing = {name: each.instead_of for name, each in parameters_of(mechanism).items() if each.instead_of}
+    unused = {old if name in given else name for name, old in replacing.items()}
+    return {**{name: None for name in parameters_of(mechanism) if name not in unused}, **given}
 
 
 def mechanism_of(release: Mapping[str, Any]) -> Mechanism:

@@ -37,7 +37,8 @@ def version_of(release: dict[str, Any]) -> int:
     """Return the first version that has such a release."""
     if not is_drawn(release):
         return SCHEMES[release["kind"]].version
-    return max(5, NOISES[release["mechanism"]["kind"]].version) if "mechanism" in release else 5
+    noise = release.get("mechanism")
+    return 5 if noise is None else max(5, NOISES[noise["kind"]].form(noise)[1])
 
 
 def is_attained(release: dict[str, Any]) -> bool:

@@ -445,8 +445,8 @@ class _Writer:
                 return event(to_float(largest_loss, "up"))
             case mechanisms.DiscreteLaplace(noise_scale=scale, bound=bound):
                 return events.DiscreteLaplaceDpEvent(to_float(1 / scale, "up"), bound)
-            case mechanisms.DiscreteGaussian(noise_stddev=stddev, bound=bound, dimension=dimension):
-                return self._discrete_gaussian(mechanism, stddev, bound, dimension)
+            case mechanisms.DiscreteGaussian():
+                return self._discrete_gaussian(mechanism)
             case mechanisms.MixtureOfGaussians(noise_stddev=stddev, norms=norms):
                 return self._mixture(stddev, norms)
             case mechanisms.PoissonSampled(mechanism=inner, sample_rate=rate):
@@ -487,17 +487,18 @@ class _Writer:
         self._demand_declared(mechanism)
         return event(to_float(epsilon, "up"), to_float(delta, "up"))
 
-    def _discrete_gaussian(
-        self, mechanism: Mechanism, stddev: Fraction, bound: Fraction, dimension: int | None
-    ) -> DpEvent:
+    def _discrete_gaussian(self, mechanism: mechanisms.DiscreteGaussian) -> DpEvent:
         """Smaller σ is not proven to spend more: it must be a double."""
         event = self._newer("DiscreteGaussianDpEvent", mechanism)
-        if exact(to_float(stddev, "down")) != stddev:
+        given = mechanism.noise_stddev
+        near = math.sqrt(mechanism.variance) if given is None else to_float(given, "up")
+        if exact(near) ** 2 != mechanism.variance:
+            what = f"the square root of {mechanism.variance}" if given is None else str(given)
             raise UnsupportedMechanism(
-                f"DiscreteGaussian as an event: noise_stddev {stddev} is not a double, and its neighbours are other "
-                f"distributions; take {to_float(stddev, 'up')!r}"
+                f"DiscreteGaussian as an event: noise_stddev, {what}, is not a double, and its neighbours are other "
+                f"distributions; take {near!r}"
             )
-        return event(to_float(stddev, "down"), to_float(bound, "up"), dimension)
+        return event(near, to_float(mechanism.bound, "up"), mechanism.dimension)
 
     def _mixture(self, stddev: Fraction, norms: Sequence[tuple[Fraction, Fraction]]) -> DpEvent:
         """Probabilities rounded down, except that of the largest norm, which gets the rest."""

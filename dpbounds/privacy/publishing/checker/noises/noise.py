@@ -28,10 +28,14 @@ class Noise:
     kind = ""
     version = 5
     fields: ClassVar[Fields] = {}
-    scales: tuple[str, ...] = ("noise_multiplier", "noise_stddev", "noise_scale")
+    scales: tuple[str, ...] = ("noise_multiplier", "noise_stddev", "noise_scale", "noise_variance")
     symmetric = True
     displaces = False
     truncates = False
+
+    def form(self, noise: object) -> tuple[Fields, int]:
+        """Return the fields that noise given in this way has, and the first version of the format that has it."""
+        return self.fields, self.version
 
     def demand(self, noise: dict[str, Any]) -> None:
         """Refuse parameters that do not go together."""

@@ -32,9 +32,10 @@ def read_noise(noise: object, sampling: str, refused: tuple[str, ...] = (), vers
     kind = field(noise, "kind", str)
     if kind not in NOISES or kind in refused:
         raise Malformed(f"noise of kind {quoted(kind)} with records drawn by {sampling}")
-    if NOISES[kind].version > version:
-        raise Malformed(f"noise of kind {quoted(kind)}, which version {version} does not have")
-    found = read_fields(noise, f"noise {kind}", NOISES[kind].fields)
+    fields, first = NOISES[kind].form(noise)
+    if first > version:
+        raise Malformed(f"such noise of kind {quoted(kind)}, which version {version} does not have")
+    found = read_fields(noise, f"noise {kind}", fields)
     NOISES[kind].demand(found)
     return found
 

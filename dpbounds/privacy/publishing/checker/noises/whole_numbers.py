@@ -45,7 +45,7 @@ class DiscreteLaplaceNoise(Noise):
 
 
 class DiscreteGaussianNoise(Noise):
-    """P(x) ~ e^{-x²/2σ²}."""
+    """P(x) ~ e^{-x²/2σ²}, σ or σ² given."""
 
     kind = "discrete-gaussian"
     fields: ClassVar[Fields] = {
@@ -56,13 +56,20 @@ class DiscreteGaussianNoise(Noise):
     }
     displaces = True
 
+    def form(self, noise: object) -> tuple[Fields, int]:
+        """Since version 6 with ``noise_variance`` in place of ``noise_stddev``."""
+        if not (isinstance(noise, dict) and "noise_variance" in noise):
+            return self.fields, self.version
+        others = {name: reader for name, reader in self.fields.items() if name != "noise_stddev"}
+        return {**others, "noise_variance": positive}, 6
+
     def demand(self, noise: dict[str, Any]) -> None:
         """Refuse noise without a scale."""
-        demand_given(noise, "noise_stddev")
+        demand_given(noise, "noise_variance" if "noise_variance" in noise else "noise_stddev")
 
     def profile(self, noise: dict[str, Any], times: int) -> Profile:
         """One coordinate, or the divergences of a vector."""
-        variance, squared = noise["noise_stddev"] ** 2, (times * noise["bound"]) ** 2
+        variance, squared = squared_scale(noise), (times * noise["bound"]) ** 2
         if noise["dimension"] != 1 and squared >= 2:
             return concentrated_profile(squared / (2 * variance))
         return discrete_gaussian_profile(variance, times * math.floor(noise["bound"]))
@@ -72,7 +79,7 @@ class DiscreteGaussianNoise(Noise):
         squared = vectors(noise, times)
         if squared is None:
             return super().spent(noise, times)
-        variance = noise["noise_stddev"] ** 2
+        variance = squared_scale(noise)
         if squared < 4:
             ones = int(min(squared, noise["dimension"] or 3))
             return Spent(steps=[(discrete_gaussian_profile(variance, 1), ones)])
@@ -85,6 +92,12 @@ class DiscreteGaussianNoise(Noise):
     def is_attained(self, noise: dict[str, Any]) -> bool:
         """Vectors that move by 2 or more have bounds only."""
         return bool(noise["dimension"] == 1 or noise["bound"] < 2)
+
+
+def squared_scale(noise: dict[str, Any]) -> Fraction:
+    """Return σ² of discrete Gaussian noise."""
+    found: Fraction = noise["noise_variance"] if "noise_variance" in noise else noise["noise_stddev"] ** 2
+    return found
 
 
 def vectors(noise: dict[str, Any], times: int) -> Fraction | None:
