@@ -193,6 +193,10 @@ class Mechanism(Displayed):
         """Return a replaced record on a Poisson sample, if more is known than the two guarantees; else None."""
         return None
 
+    def shuffled_reports(self, reports: int) -> StepBound | None:
+        """Return a replaced record's report among others in a secret order; None if only its largest loss is used."""
+        return None
+
     # --- in words
 
     def in_words(self, write: Writer) -> str:

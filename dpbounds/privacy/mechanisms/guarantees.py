@@ -77,6 +77,10 @@ class RandomizedResponse(Mechanism):
             )
         return pairs.StepBound.attained(pairs.Responses(self.epsilon, self.options))
 
+    def shuffled_reports(self, reports: int) -> pairs.StepBound | None:
+        """Return the counts of answers among those of other records (``shuffle_model.md``)."""
+        return pairs.StepBound(*pairs.shuffled_reports.of_responses(self.epsilon, self.options, reports))
+
 
 class Declared(Mechanism):
     """A mechanism that is known by a guarantee, or by the sensitivity of its scores, under a declared relation."""
@@ -317,6 +321,14 @@ class PureDP(Declared):
         """Randomised response, once or twice (``losses.md``, section 2)."""
         pair = pairs.TwoResponses if self._links(order) == 2 else pairs.Responses
         return pairs.StepBound.attained(pair(self.epsilon))
+
+    def shuffled_reports(self, reports: int) -> pairs.StepBound | None:
+        """Return clones; under replace-one, a response of three options is such a black box (``shuffle_model.md``)."""
+        if self._links(Order.REPLACE) > 1:
+            return None
+        pair, _ = pairs.shuffled_reports.of_responses(self.epsilon, 2, reports)
+        _, attacks = pairs.shuffled_reports.of_responses(self.epsilon, 3, reports)
+        return pairs.StepBound(pair, attacks)
 
     def loss(self) -> Loss:
         """Its ε."""

@@ -83,13 +83,28 @@ class Shuffled(Dealing):
         if self.batches == 1 and self.rest == 0:
             return pairs.StepBound(base, attained if attained == (base,) else ())
         if not isinstance(base, pairs.ShiftedGaussians):
-            return pairs.StepBound(base, ())
+            return self._of_reports(order, base, attained)
         centred = order is Order.REPLACE and has(Trait.PER_RECORD, inner)
         pair = pairs.ShuffledBatches(pairs.Direction.of(order), base, self.batches, self.rest, centred)
         attack: pairs.Pair = pairs.AllocatedTo(pairs.Direction.REMOVE, self.batches, 1, base)
         if self.rest > 0:  # the smaller batch's output is left out
             attack = pairs.Allocated(pairs.Direction.REMOVE, self.batches + 1, ((base, self.batches),))
         return pairs.StepBound(pair, (attack,))
+
+    def _of_reports(self, order: Order, base: pairs.Pair, attained: tuple[pairs.Pair, ...]) -> pairs.StepBound:
+        """Batches of bounded loss hide the record's among them, if there are enough (``shuffle_model.md``)."""
+        inner, number = self.mechanism, self.batches
+        known = inner.shuffled_reports(number) if order is Order.REPLACE else None
+        if known is None:
+            pair = pairs.shuffled_reports.among(base, number, replaced=order is Order.REPLACE)
+            attacks = pairs.shuffled_reports.attacks_on(attained, number) if has(Trait.CERTAIN, inner) else ()
+        else:
+            pair, attacks = known.pair, known.attacks
+        if pair is None or not pairs.shuffled_reports.hides(pair, base):
+            return pairs.StepBound(base, ())
+        if self.rest > 0:  # known: the record is in the smaller batch
+            return pairs.StepBound(pairs.Tagged(((1 - self.rest, pair), (self.rest, base))), ())
+        return pairs.StepBound(pair, attacks, size=number)
 
     def answers(self, count: int) -> int:
         """Return the number of answers, including those of the smaller batch."""
