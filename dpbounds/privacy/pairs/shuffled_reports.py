@@ -6,6 +6,7 @@ along lines, and collected in cells of their losses: upwards for a pair that dom
 
 from __future__ import annotations
 
+import contextlib
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -28,11 +29,11 @@ from dpbounds.privacy.proofs import Declined
 MOST_REPORTS = 10**9  # the number of reports that is used at most: more hide a record at least as well
 MOST_ANSWERS = 10**7  # reports with more than two answers that an attack counts
 _PRECISIONS = (192, 768, 3072)
-_NEGLIGIBLE_LOG = -70.0  # log of the mass beyond each window: a choice
+_NEGLIGIBLE = 1e-32  # mass beyond a window or on a line: it may be left out, and counts as the largest or least loss
 _CELLS = 300  # cells between loss 0 and the largest listed loss
 _OFFSET = Fraction(1, 3)  # of the spacing: keeps losses off the edges of cells
 _FINENESS, _COARSENESS = 400, 100  # groups of counts are at most this share of the count wide, on a line and on a plane
-_SHARES = 6  # intervals of the probability that the record has one of two labels
+_SHARES = 4  # intervals of the probability that the record has one of two labels
 _LARGEST_EPSILON = 300  # above, nothing is hidden in doubles
 
 
@@ -185,7 +186,8 @@ class ShuffledReports(_Reports):
                 states.setdefault(hits, []).append((share, weight * chance))
         for hits, found in states.items():
             for share, weight in _spread(found):
-                yield _of_two(weight, hits, share, s)
+                if not weight < _NEGLIGIBLE:
+                    yield _of_two(weight, hits, share, s)
 
 
 def _likelihood(s: arb, labels: int, k: int) -> Callable[[int], arb]:
@@ -216,15 +218,11 @@ def _spread(found: Sequence[tuple[arb, arb]]) -> Iterator[tuple[arb, arb]]:
     weights = [arb(0)] * len(points)
     for share, weight in found:
         i = min(_SHARES - 1, int((float(share.mid()) - low) / (high - low) * _SHARES))
-        if not points[i] <= share:
-            i = max(0, i - 1)
-        if not share <= points[i + 1]:
-            i = min(_SHARES - 1, i + 1)
         upper = (share - points[i]) / (points[i + 1] - points[i])
-        upper = upper if 0 <= upper <= 1 else arb(1)  # not decided: to the larger share
-        if not share <= points[i + 1]:
-            i, upper = _SHARES - 1, arb(1)
-        weights[i], weights[i + 1] = weights[i] + weight * (1 - upper), weights[i + 1] + weight * upper
+        if 0 <= upper <= 1:
+            weights[i], weights[i + 1] = weights[i] + weight * (1 - upper), weights[i + 1] + weight * upper
+        else:  # not decided: to the largest share
+            weights[-1] = weights[-1] + weight
     yield from zip(points, weights, strict=True)
 
 
@@ -322,18 +320,30 @@ def hides(pair: ShuffledReports, base: Pair) -> bool:
 
 
 def attacks_on(attained: Sequence[Pair], reports: int) -> tuple[Pair, ...]:
-    """Return attacks on reports with pairs that are attained: a report is read as a bit, whether its loss exceeds 0."""
+    """Return attacks on reports with pairs that are attained: a report is read as a bit, whether its loss exceeds 0.
+
+    The other records are as the record in the second dataset, or as in the first.
+    """
     bits = [_bits_of(base) for base in attained if base.has_distribution and reports <= MOST_REPORTS]
-    return tuple(CountedBits(Direction.REMOVE, reports, *both) for both in bits if both is not None)
+    return tuple(
+        attack
+        for first, second in filter(None, bits)
+        for attack in (
+            CountedBits(Direction.REMOVE, reports, first, second),
+            CountedBits(Direction.ADD, reports, 1 - second, 1 - first),
+        )
+    )
 
 
 def of_responses(epsilon: Fraction, options: int, reports: int) -> tuple[ShuffledReports, tuple[Pair, ...]]:
     """Return the pair of k-ary randomised responses, and attacks on them."""
     pair = ShuffledReports(Direction.REMOVE, epsilon, reports, options, epsilon)
-    if options == 2:
-        return pair, attacks_on((Responses(epsilon),), reports)
-    few = reports <= MOST_ANSWERS and epsilon < _LARGEST_EPSILON
-    return pair, (CountedAnswers(Direction.REMOVE, epsilon, reports, options),) if few else ()
+    if epsilon >= _LARGEST_EPSILON:
+        return pair, ()
+    attacks = attacks_on((Responses(epsilon, options),), reports)
+    if options > 2 and reports <= MOST_ANSWERS:
+        attacks = (CountedAnswers(Direction.REMOVE, epsilon, reports, options), *attacks)
+    return pair, attacks
 
 
 def _bits_of(base: Pair) -> tuple[Fraction, Fraction] | None:
@@ -360,7 +370,7 @@ def _of_two(weight: arb, trials: int, share: arb, s: arb) -> _Line:
 
 def _window(trials: int, chance: float) -> tuple[int, int]:
     """Return two numbers between which nearly all of a binomial distribution lies: a choice."""
-    mean, log = trials * chance, -_NEGLIGIBLE_LOG
+    mean, log = trials * chance, -math.log(_NEGLIGIBLE)
     reach = math.sqrt(2 * log * mean * max(0.0, 1 - chance)) + log / 3 + 2
     return max(0, math.floor(mean - reach)), min(trials, math.ceil(mean + reach))
 
@@ -384,7 +394,7 @@ def _groups_with_means(
     low, high = _window(trials, float(chance))
     deviation = math.sqrt(trials * float(chance) * (1 - float(chance)))
     width = min(trials * float(chance) / fineness, 2 * deviation)
-    width = max(1, math.floor(width if fineness == _FINENESS else max(width, deviation / 4)))
+    width = max(1, math.floor(width if fineness == _FINENESS else max(width, deviation / 2)))
     mass, odds = _binomial(trials, low, chance), chance / (1 - chance)
     total, weighed = arb(0), arb(0)
     for h in range(low, high + 1):
@@ -425,19 +435,29 @@ class _Cells:
     def edge(self, index: int) -> Fraction:
         return (self.first + index + _OFFSET) * self.spacing
 
+    def index(self, loss: arb) -> int:
+        """Return about the index of the cell of a loss."""
+        return math.floor(float(loss) / float(self.spacing) - 1 / 3) - self.first
+
 
 @lru_cache(maxsize=32)
 def _listed(pair: _Counted) -> Discrete:
     for precision in _PRECISIONS:
-        with working(precision):
+        with (
+            contextlib.suppress(Declined) if precision < _PRECISIONS[-1] else contextlib.nullcontext(),
+            working(precision),
+        ):
             cells = _collected(list(pair.lines()))
-            if cells is not None:
-                return _upwards(cells, pair) if pair.dominates else _downwards(cells, pair)
-    raise Declined("shuffled reports: an outcome cannot be distinguished from the edge of a cell")
+            return _upwards(cells, pair) if pair.dominates else _downwards(cells, pair)
+    raise AssertionError("the last precision returns or declines")
 
 
-def _collected(lines: Sequence[_Line]) -> _Cells | None:
-    """Return the cells; None where an outcome is not placed at this precision."""
+def _collected(lines: Sequence[_Line]) -> _Cells:
+    """Return the cells of all outcomes in the windows of the lines.
+
+    Raises:
+        Declined: An outcome is not placed at this precision.
+    """
     reach = max(line.reach() for line in lines) * 1.000001 + 1e-300
     spacing = Fraction(reach / _CELLS)
     count = 2 * _CELLS + 4
@@ -448,8 +468,7 @@ def _collected(lines: Sequence[_Line]) -> _Cells | None:
         sums = _partial_sums(alike[0]) if trials else None
         for line in alike:
             checkpoint()
-            if not _added(cells, line, ratios, sums):
-                return None
+            _add(cells, line, ratios, sums)
     return cells
 
 
@@ -464,27 +483,40 @@ def _partial_sums(line: _Line) -> tuple[int, list[tuple[arb, arb]]]:
     return low, sums
 
 
-def _added(cells: _Cells, line: _Line, ratios: Sequence[arb], sums: tuple[int, list[tuple[arb, arb]]] | None) -> bool:
-    """Add the outcomes of a line in its window to the cells; return whether all could be placed."""
+def _add(cells: _Cells, line: _Line, ratios: Sequence[arb], sums: tuple[int, list[tuple[arb, arb]]] | None) -> None:
+    """Add the outcomes of a line in its window to the cells."""
     if sums is None:  # loss 0
         middle = cells.masses[-cells.first - 1]
         middle[0], middle[1] = middle[0] + line.weight, middle[1] + line.weight
-        return True
+        return
     (low, before), (c0, c1), (d0, d1) = sums, line.first, line.second
-    at, most = 0, len(before) - 1
-    for cell, ratio in zip(cells.masses, ratios[1:], strict=True):
-        end = line.from_which(ratio).ceil().unique_fmpz()
-        if end is None:
-            return False
-        after = max(at, min(int(end) - low, most))
-        if after > at:
-            total, moment = before[after][0] - before[at][0], before[after][1] - before[at][1]
-            p, r = c0 * total + c1 * moment, d0 * total + d1 * moment
-            cell[0], cell[1] = cell[0] + line.weight * p, cell[1] + line.weight * r
+    most = len(before) - 1
+    below: dict[int, int] = {}  # outcomes of the window below an edge
+
+    def below_edge(index: int) -> int:
+        if index not in below:
+            end = line.from_which(ratios[index]).ceil().unique_fmpz()
+            if end is None:
+                raise Declined("shuffled reports: an outcome cannot be distinguished from the edge of a cell")
+            below[index] = min(max(0, int(end) - low), most)
+        return below[index]
+
+    at, last = below_edge(0), len(cells.masses)
+    while at < most:
+        u = low + at
+        j = min(max(0, cells.index(((c0 + c1 * u) / (d0 + d1 * u)).log())), last - 1)
+        while below_edge(j) > at:
+            j -= 1
+        while j < last and below_edge(j + 1) <= at:
+            j += 1
+        if j == last:  # beyond the grid, as all that follow
+            return
+        after = below_edge(j + 1)
+        total, moment = before[after][0] - before[at][0], before[after][1] - before[at][1]
+        p, r = c0 * total + c1 * moment, d0 * total + d1 * moment
+        cell = cells.masses[j]
+        cell[0], cell[1] = cell[0] + line.weight * p, cell[1] + line.weight * r
         at = after
-        if at == most:
-            break
-    return True
 
 
 def _upwards(cells: _Cells, pair: _Counted) -> Discrete:

@@ -39,6 +39,10 @@ class Shuffled(Dealing):
     ``Shuffled(m, batches) ** E`` shuffles anew for each of E epochs. Everything that each batch publishes may be seen;
     the order must stay secret. If one order is used for all epochs, or is known, use ``shuffled_epochs``.
 
+    With as many batches as records, this is the shuffle model: every record sends one report by a local randomiser,
+    such as :class:`RandomizedResponse`, and the reports arrive in a secret order. The secret order is proven to hide a
+    record where the loss of a batch is bounded (pure ε), or its noise is Gaussian; else it gains nothing.
+
     Args:
         mechanism: The mechanism on each batch.
         batches: M, the number of batches of equal size in an epoch.
@@ -51,6 +55,11 @@ class Shuffled(Dealing):
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> (Shuffled(Gaussian(4), batches=1000) ** 10).parts[0][1]
     10
+
+    >>> from dpbounds.privacy.accountants.certified import epsilon
+    >>> from dpbounds.privacy.mechanisms import RandomizedResponse
+    >>> epsilon(Shuffled(RandomizedResponse(1), batches=100_000), "1e-6", "replace-one").at_most("0.01244")
+    True
     """
 
     name = "shuffled"
@@ -105,6 +114,11 @@ class Shuffled(Dealing):
         if self.rest > 0:  # known: the record is in the smaller batch
             return pairs.StepBound(pairs.Tagged(((1 - self.rest, pair), (self.rest, base))), ())
         return pairs.StepBound(pair, attacks, size=number)
+
+    def group_pair(self, order: Order, k: int) -> pairs.Pair | None:
+        """Return the pair of several records where the order is known, for noise that is not Gaussian."""
+        base, _ = base_of(self.mechanism, order)
+        return base.enlarged(k) if base.dominating_shift is None else None
 
     def answers(self, count: int) -> int:
         """Return the number of answers, including those of the smaller batch."""
