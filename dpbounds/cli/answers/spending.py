@@ -266,9 +266,12 @@ def _as_json(
 
 def _print(question: Question, found: Answer, subject: Subject, given: dict[str, Any], cheaper: Cheaper | None) -> None:
     from dpbounds.cli.printing.wording import described
+    from dpbounds.privacy.mechanisms import parts_of
 
     other = "delta" if question.wanted == "epsilon" else "epsilon"
     group = {"group size": str(question.group_size)} if question.group_size > 1 else {}
+    remarks = dict.fromkeys(part.remark(question.relation) for part, _ in parts_of(question.mechanism))
+    remark = "; ".join(filter(None, remarks))
     output.print_rows(
         {
             question.wanted: output.shown(found.enclosure, given["digits"], tight=found.tight),
@@ -277,6 +280,7 @@ def _print(question: Question, found: Answer, subject: Subject, given: dict[str,
             **group,
             "mechanism": described(question.mechanism),
             "method": f"{given['method']} ({found.enclosure.method})",
+            **({"note": remark} if remark else {}),
             **({} if subject.condition is None else {"provided": subject.condition}),
             **({} if cheaper is None else {"cheaper": cheaper.in_words()}),
         }

@@ -217,6 +217,10 @@ class Mechanism(Displayed):
         many = "a single release" if count == 1 else f"{count} releases"
         return f"{many} on {self.drawn_in_words(write)}"
 
+    def remark(self, relation: Relation) -> str:
+        """Return a remark on what it spends under a relation, such as what gains nothing; empty if there is none."""
+        return ""
+
     def draws(self, relation: Relation) -> str:
         """Describe how records come into batches, for a statement; empty if all records take part."""
         return ""

@@ -147,6 +147,17 @@ class Shuffled(Dealing):
         smaller = f" and a smaller one of {write(self.rest, 'down')} of the records" if self.rest else ""
         return f"{epochs_in_words(count)} over {cut}{smaller}"
 
+    def remark(self, relation: Relation) -> str:
+        """Say where the secret order gains nothing: each epoch then spends what one batch in a known order does."""
+        order, *_ = relation.orders
+        base, _ = base_of(self.mechanism, order)
+        if self.dominated_by(order).pair != base:
+            return ""
+        return (
+            "the secret order gains nothing: a gain is proven for Gaussian noise, and for bounded loss (pure epsilon) "
+            "among enough batches"
+        )
+
     def draws(self, relation: Relation) -> str:
         """Describe the orders and the batches."""
         return "a uniformly random order of the records in every epoch, drawn afresh, cut into batches of one size"
