@@ -12,6 +12,7 @@ from dpbounds.cli.answers.plots import PLOT_OPTION
 from dpbounds.cli.printing import output
 from dpbounds.cli.printing.progress import waiting_line
 from dpbounds.cli.questions import options as given_options
+from dpbounds.cli.questions.reports import REPORT_OPTIONS
 from dpbounds.cli.questions.training import TRAINING_OPTIONS
 from dpbounds.privacy.relations import Relation
 
@@ -29,6 +30,7 @@ _CERTIFIED_ONLY = (*_ONE_RECORD_ONLY, "certificate", "explain", "group_size")
 
 SPENDING_OPTIONS = given_options.options(
     TRAINING_OPTIONS,
+    REPORT_OPTIONS,
     given_options.RELATION_OPTION,
     given_options.LEDGER_OPTION,
     click.option(

@@ -31,7 +31,7 @@ MOST_ANSWERS = 10**7  # reports with more than two answers that an attack counts
 _PRECISIONS = (192, 768, 3072)
 _NEGLIGIBLE = 1e-32  # mass beyond a window or on a line: it may be left out, and counts as the largest or least loss
 _CELLS = 300  # cells between loss 0 and the largest listed loss
-_OFFSET = Fraction(1, 3)  # of the spacing: keeps losses off the edges of cells
+_OFFSET = Fraction(1, 3)  # offset of the cells in spacings: no loss lies on an edge
 _FINENESS, _COARSENESS = 400, 100  # groups of counts are at most this share of the count wide, on a line and on a plane
 _SHARES = 4  # intervals of the probability that the record has one of two labels
 _LARGEST_EPSILON = 300  # above, nothing is hidden in doubles
@@ -39,14 +39,14 @@ _LARGEST_EPSILON = 300  # above, nothing is hidden in doubles
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """Outcomes u = 0, ..., n with weight * Bin(n, chance)(u) * (c0 + c1 u) under P, and (d0 + d1 u) under Q.
+    """Outcomes u = 0, ..., n with weight * Bin(n, probability)(u) * (c0 + c1 u) under P, and (d0 + d1 u) under Q.
 
     The likelihood ratio (c0 + c1 u) / (d0 + d1 u) increases in u; where n = 0 it is 1.
     """
 
     weight: arb
     trials: int
-    chance: arb
+    probability: arb
     first: tuple[arb, arb]
     second: tuple[arb, arb]
 
@@ -57,7 +57,7 @@ class _Line:
 
     @property
     def window(self) -> tuple[int, int]:
-        return _window(self.trials, float(self.chance))
+        return _window(self.trials, float(self.probability))
 
     def reach(self) -> float:
         """Return about the largest absolute loss in the window."""
@@ -181,9 +181,9 @@ class ShuffledReports(_Reports):
         states: dict[int, list[tuple[arb, arb]]] = {}
         for clones, _, weight in numbers:
             labels = clones + 1
-            for low, high, chance in _groups(labels, arb(2) / k, _COARSENESS, _likelihood(s, labels, k)):
+            for low, high, probability in _groups(labels, arb(2) / k, _COARSENESS, _likelihood(s, labels, k)):
                 hits, share = _dominating_state(s, labels, low, high)
-                states.setdefault(hits, []).append((share, weight * chance))
+                states.setdefault(hits, []).append((share, weight * probability))
         for hits, found in states.items():
             for share, weight in _spread(found):
                 if not weight < _NEGLIGIBLE:
@@ -368,34 +368,34 @@ def _of_two(weight: arb, trials: int, share: arb, s: arb) -> _Line:
     return _Line(weight, trials, arb(1) / 2, (start, step), (start + step * trials, -step))
 
 
-def _window(trials: int, chance: float) -> tuple[int, int]:
+def _window(trials: int, probability: float) -> tuple[int, int]:
     """Return two numbers between which nearly all of a binomial distribution lies: a choice."""
-    mean, log = trials * chance, -math.log(_NEGLIGIBLE)
-    reach = math.sqrt(2 * log * mean * max(0.0, 1 - chance)) + log / 3 + 2
+    mean, log = trials * probability, -math.log(_NEGLIGIBLE)
+    reach = math.sqrt(2 * log * mean * max(0.0, 1 - probability)) + log / 3 + 2
     return max(0, math.floor(mean - reach)), min(trials, math.ceil(mean + reach))
 
 
-def _binomial(trials: int, hits: int, chance: arb) -> arb:
+def _binomial(trials: int, hits: int, probability: arb) -> arb:
     """Return the probability of ``hits`` hits."""
     ways = arb(trials + 1).lgamma() - arb(hits + 1).lgamma() - arb(trials - hits + 1).lgamma()
-    return (ways + hits * chance.log() + (trials - hits) * (-chance).log1p()).exp()
+    return (ways + hits * probability.log() + (trials - hits) * (-probability).log1p()).exp()
 
 
 def _groups_with_means(
-    trials: int, chance: arb, fineness: int, likelihood: Callable[[int], arb], share: Callable[[int], arb]
+    trials: int, probability: arb, fineness: int, likelihood: Callable[[int], arb], share: Callable[[int], arb]
 ) -> Iterator[tuple[int, int, arb, arb]]:
     """Yield groups of binomial counts: least, largest, P-mass, and the mean of share(h)/h in the group (0 at h = 0).
 
     Groups are as wide as each other, and aligned, but for h = 0, which is alone.
     """
-    if trials == 0 or chance >= 1:
+    if trials == 0 or probability >= 1:
         yield trials, trials, arb(1), share(trials) / trials if trials else arb(0)
         return
-    low, high = _window(trials, float(chance))
-    deviation = math.sqrt(trials * float(chance) * (1 - float(chance)))
-    width = min(trials * float(chance) / fineness, 2 * deviation)
+    low, high = _window(trials, float(probability))
+    deviation = math.sqrt(trials * float(probability) * (1 - float(probability)))
+    width = min(trials * float(probability) / fineness, 2 * deviation)
     width = max(1, math.floor(width if fineness == _FINENESS else max(width, deviation / 2)))
-    mass, odds = _binomial(trials, low, chance), chance / (1 - chance)
+    mass, odds = _binomial(trials, low, probability), probability / (1 - probability)
     total, weighed = arb(0), arb(0)
     for h in range(low, high + 1):
         p = mass * likelihood(h)
@@ -414,10 +414,10 @@ def _groups_with_means(
 
 
 def _groups(
-    trials: int, chance: arb, fineness: int, likelihood: Callable[[int], arb] = lambda h: arb(1)
+    trials: int, probability: arb, fineness: int, likelihood: Callable[[int], arb] = lambda h: arb(1)
 ) -> Iterator[tuple[int, int, arb]]:
     """Yield groups of binomial counts: first, last, P-mass."""
-    for low, high, weight, _ in _groups_with_means(trials, chance, fineness, likelihood, lambda h: arb(0)):
+    for low, high, weight, _ in _groups_with_means(trials, probability, fineness, likelihood, lambda h: arb(0)):
         yield low, high, weight
 
 
@@ -463,7 +463,7 @@ def _collected(lines: Sequence[_Line]) -> _Cells:
     count = 2 * _CELLS + 4
     cells = _Cells(-_CELLS - 3, spacing, [[arb(0), arb(0)] for _ in range(count - 1)])
     ratios = [ball(cells.edge(j)).exp() for j in range(count)]
-    for (trials, _), several in groupby(lines, key=lambda line: (line.trials, float(line.chance))):
+    for (trials, _), several in groupby(lines, key=lambda line: (line.trials, float(line.probability))):
         alike = list(several)
         sums = _partial_sums(alike[0]) if trials else None
         for line in alike:
@@ -474,8 +474,8 @@ def _collected(lines: Sequence[_Line]) -> _Cells:
 
 def _partial_sums(line: _Line) -> tuple[int, list[tuple[arb, arb]]]:
     """Return the first u of a window, and the sums of the masses, and of u times the masses, of those before each u."""
-    (low, high), odds = line.window, line.chance / (1 - line.chance)
-    mass, sums = _binomial(line.trials, low, line.chance), [(arb(0), arb(0))]
+    (low, high), odds = line.window, line.probability / (1 - line.probability)
+    mass, sums = _binomial(line.trials, low, line.probability), [(arb(0), arb(0))]
     for u in range(low, high + 1):
         total, moment = sums[-1]
         sums.append((total + mass, moment + u * mass))
@@ -509,7 +509,7 @@ def _add(cells: _Cells, line: _Line, ratios: Sequence[arb], sums: tuple[int, lis
             j -= 1
         while j < last and below_edge(j + 1) <= at:
             j += 1
-        if j == last:  # beyond the grid, as all that follow
+        if j == last:  # this outcome and all later ones lie above the cells
             return
         after = below_edge(j + 1)
         total, moment = before[after][0] - before[at][0], before[after][1] - before[at][1]

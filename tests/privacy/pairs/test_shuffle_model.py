@@ -389,6 +389,7 @@ def test_where_nothing_is_gained_a_report_spends_its_own() -> None:
         dp.epsilon(dp.Shuffled(dp.Laplace(1), 10), "1e-6", "add-or-remove-one")
 
 
+@pytest.mark.seconds
 def test_several_records_spend_as_in_a_known_order() -> None:
     found = dp.group_account(dp.Shuffled(dp.Laplace(2), 1000) ** 3, 2, delta="1e-6", relation="replace-one")
     alone = dp.group_account(dp.Laplace(2) ** 3, 2, delta="1e-6", relation="replace-one")
