@@ -10,7 +10,7 @@ import contextlib
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import groupby, pairwise
@@ -21,7 +21,7 @@ from flint import arb
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
-from dpbounds.privacy.pairs.core import DirectedPair, Direction, LargestLoss, Pair, Product, Writer
+from dpbounds.privacy.pairs.core import DirectedPair, Direction, LargestLoss, Pair, Product, Writer, changed
 from dpbounds.privacy.pairs.losses import ROUNDING_PRECISION, LossDistribution, as_ball, ball, rounded_up, swapped
 from dpbounds.privacy.pairs.responses import Discrete, Responses
 from dpbounds.privacy.proofs import Declined
@@ -83,7 +83,7 @@ class _Counted(DirectedPair):
 
     def distribution(self) -> LossDistribution:
         """Return the losses of cells."""
-        listed = _listed(replace(self, direction=Direction.REMOVE)).distribution()
+        listed = _listed(changed(self, direction=Direction.REMOVE)).distribution()
         return swapped(listed) if self.direction is Direction.ADD else listed
 
     def largest_loss(self) -> LargestLoss:
@@ -314,9 +314,9 @@ def among(base: Pair, reports: int, *, replaced: bool) -> ShuffledReports | None
     return ShuffledReports(Direction.REMOVE, epsilon, reports, 2, epsilon if replaced else 2 * epsilon)
 
 
-def hides(pair: ShuffledReports, base: Pair) -> bool:
+def hides(pair: Pair, base: Pair) -> bool:
     """Return whether the pair is likely to spend less than one report of a known sender; a choice."""
-    return pair.rough_variance() < min(base.rough_variance(), float(pair.epsilon) ** 2)
+    return pair.rough_variance() < min(base.rough_variance(), float(as_ball(pair.largest_loss())) ** 2)
 
 
 def attacks_on(attained: Sequence[Pair], reports: int) -> tuple[Pair, ...]:

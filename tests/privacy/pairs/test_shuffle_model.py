@@ -23,6 +23,7 @@ from dpbounds.privacy.pairs.losses import law_at
 from dpbounds.privacy.pairs.shuffled_reports import CountedAnswers, CountedBits, ShuffledReports
 from dpbounds.privacy.relations import Relation
 
+Alphas = Sequence[float] | np.ndarray
 Report = np.ndarray  # P(answer | record): a row for x, one for x', one for each other record
 REMOVE, ADD = Direction.REMOVE, Direction.ADD
 ROUNDING = 1e-12
@@ -33,7 +34,7 @@ def _clones(epsilon: str | int, n: int, options: int = 2, apart: str | int | Non
     return ShuffledReports(REMOVE, loss, n, options, loss if apart is None else Fraction(apart))
 
 
-def _profile(pair: Pair, alphas: Sequence[float]) -> np.ndarray:
+def _profile(pair: Pair, alphas: Alphas) -> np.ndarray:
     with working(160):
         law = law_at(pair, 160)
         return np.array([float(law.delta(arb(math.log(alpha))).mid()) for alpha in alphas])
@@ -41,7 +42,8 @@ def _profile(pair: Pair, alphas: Sequence[float]) -> np.ndarray:
 
 def _in_every_order(n: int, answers: int, question: Callable[[tuple[int, ...]], Report]) -> tuple[np.ndarray, ...]:
     """P and Q of the reports of n records, each asked what may depend on all earlier reports."""
-    p, q = [], []
+    p: list[float] = []
+    q: list[float] = []
     orders = list(itertools.permutations(range(n)))
     for seen in itertools.product(range(answers), repeat=n):
         asked = [question(seen[:i]) for i in range(n)]
@@ -51,7 +53,7 @@ def _in_every_order(n: int, answers: int, question: Callable[[tuple[int, ...]], 
     return np.array(p), np.array(q)
 
 
-def _responses(true: Sequence[int], options: int, s: float) -> Report:
+def _responses(true: Sequence[int] | np.ndarray, options: int, s: float) -> Report:
     table = np.ones((len(true), options))
     table[np.arange(len(true)), true] = s
     return table / (s + options - 1)
@@ -81,7 +83,7 @@ def _adaptive(n: int, s: float, seed: int) -> Callable[[tuple[int, ...]], Report
     return question
 
 
-def _delta(p: np.ndarray, q: np.ndarray, alphas: Sequence[float]) -> np.ndarray:
+def _delta(p: np.ndarray, q: np.ndarray, alphas: Alphas) -> np.ndarray:
     return np.array([np.maximum(p - alpha * q, 0).sum() for alpha in alphas])
 
 
@@ -136,12 +138,12 @@ def _histograms(true: Sequence[int], options: int, s: float) -> dict[tuple[int, 
     return found
 
 
-def _largest_of_all_datasets(n: int, options: int, s: float, alphas: Sequence[float]) -> np.ndarray:
+def _largest_of_all_datasets(n: int, options: int, s: float, alphas: Alphas) -> np.ndarray:
     largest = np.zeros(len(alphas))
     for others in itertools.combinations_with_replacement(range(options), n - 1):
         p, q = (_histograms((own, *others), options, s) for own in (0, 1))
-        both = [np.array([law[counts] for counts in p]) for law in (p, q)]
-        largest = np.maximum(largest, _delta(*both, alphas))
+        first, second = (np.array([law[counts] for counts in p]) for law in (p, q))
+        largest = np.maximum(largest, _delta(first, second, alphas))
     return largest
 
 

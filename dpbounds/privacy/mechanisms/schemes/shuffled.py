@@ -104,6 +104,7 @@ class Shuffled(Dealing):
         """Batches of bounded loss hide the record's among them, if there are enough (``shuffle_model.md``)."""
         inner, number = self.mechanism, self.batches
         known = inner.shuffled_reports(number) if order is Order.REPLACE else None
+        pair: pairs.Pair | None
         if known is None:
             pair = pairs.shuffled_reports.among(base, number, replaced=order is Order.REPLACE)
             attacks = pairs.shuffled_reports.attacks_on(attained, number) if has(Trait.CERTAIN, inner) else ()
