@@ -91,6 +91,7 @@ class Mechanism(Displayed):
         phrase: The noise in words, with the names of parameters in braces.
         whole: Whether it defines the records of its steps itself, so that it cannot be combined with a sampling scheme.
         chooses: Whether it selects one of several candidates by their scores.
+        waits: Whether it waits for queries, which may depend on other releases in between (``interleaving.md``).
     """
 
     __slots__ = ()
@@ -99,6 +100,7 @@ class Mechanism(Displayed):
     phrase: ClassVar[str] = ""
     whole: ClassVar[bool] = False
     chooses: ClassVar[bool] = False
+    waits: ClassVar[bool] = False
 
     @property
     def inside(self) -> tuple[Mechanism, ...]:

@@ -245,6 +245,7 @@ class AboveThreshold(Declared):
     """
 
     name = "above-threshold"
+    waits = True
 
     threshold_noise: Fraction = field(metadata=parameter(NUMBER, rounds="down"))
     query_noise: Fraction = field(metadata=parameter(NUMBER, rounds="down"))

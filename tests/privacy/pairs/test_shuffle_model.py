@@ -387,6 +387,10 @@ def test_where_nothing_is_gained_a_report_spends_its_own() -> None:
             dp.epsilon(m, "1e-6", "replace-one").exact_upper for m in (mechanism, dp.Shuffled(mechanism, 10_000))
         )
         assert shuffled == alone
+    test = dp.AboveThreshold(1, relation="replace-one")  # its queries may depend on other batches
+    for waiting in (test, dp.Composed(((dp.RandomizedResponse(1), 1), (test, 1)))):
+        found = neighbour_classes(dp.Shuffled(waiting, 1000), Relation.REPLACE_ONE)
+        assert not any(isinstance(pair, ShuffledReports) for each in found.every() for pair, _ in each.product)
     with pytest.raises(UnsupportedMechanism, match="ask under replace-one"):
         dp.epsilon(dp.Shuffled(dp.Laplace(1), 10), "1e-6", "add-or-remove-one")
 

@@ -103,6 +103,8 @@ class Shuffled(Dealing):
     def _of_reports(self, order: Order, base: pairs.Pair, attained: tuple[pairs.Pair, ...]) -> pairs.StepBound:
         """Batches of bounded loss hide the record's among them, if there are enough (``shuffle_model.md``)."""
         inner, number = self.mechanism, self.batches
+        if any(part.waits for part in inner.nested()):  # a batch would not be over before the next one begins
+            return pairs.StepBound(base, ())
         known = inner.shuffled_reports(number) if order is Order.REPLACE else None
         pair: pairs.Pair | None
         if known is None:
@@ -156,7 +158,7 @@ class Shuffled(Dealing):
             return ""
         return (
             "the secret order gains nothing: a gain is proven for Gaussian noise, and for bounded loss (pure epsilon) "
-            "among enough batches"
+            "without interaction, among enough batches"
         )
 
     def draws(self, relation: Relation) -> str:
