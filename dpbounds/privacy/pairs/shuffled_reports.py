@@ -23,7 +23,8 @@ from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.core import DirectedPair, Direction, LargestLoss, Pair, Product, Writer, changed
 from dpbounds.privacy.pairs.losses import ROUNDING_PRECISION, LossDistribution, as_ball, ball, rounded_up, swapped
-from dpbounds.privacy.pairs.responses import Discrete, Responses
+from dpbounds.privacy.pairs.responses import Discrete, FourPoints, Responses
+from dpbounds.privacy.pairs.tagged import Tagged
 from dpbounds.privacy.proofs import Declined
 
 MOST_REPORTS = 10**9  # the number of reports that is used at most: more hide a record at least as well
@@ -34,6 +35,7 @@ _CELLS = 300  # cells between loss 0 and the largest listed loss
 _OFFSET = Fraction(1, 3)  # offset of the cells in spacings: no loss lies on an edge
 _FINENESS, _COARSENESS = 400, 100  # groups of counts are at most this share of the count wide, on a line and on a plane
 _SHARES = 4  # intervals of the probability that the record has one of two labels
+_LARGEST_SHARE = Fraction(1, 10)  # of reports that count as if their senders were known, where a few are not pure
 _LARGEST_EPSILON = 300  # above, nothing is hidden in doubles
 
 
@@ -344,6 +346,24 @@ def of_responses(epsilon: Fraction, options: int, reports: int) -> tuple[Shuffle
     if options > 2 and reports <= MOST_ANSWERS:
         attacks = (CountedAnswers(Direction.REMOVE, epsilon, reports, options), *attacks)
     return pair, attacks
+
+
+def approximate(epsilon: Fraction, delta: Fraction, reports: int) -> Pair | None:
+    """Return the pair of (ε, δ)-private reports (section 6); None where there are too few, or δ is too large."""
+    pure = ShuffledReports(Direction.REMOVE, epsilon, reports, 2, epsilon)
+    if not (epsilon > 0 and delta > 0 and hides(pure, Responses(epsilon))):
+        return None
+    with working(ROUNDING_PRECISION):
+        law, s, middle = pure.distribution(), ball(epsilon).exp(), ball(epsilon / 2)
+        lost = reports * ball(delta) * s
+        room = (s - middle.exp()) / (s + 1) - law.delta(arb(0))
+        if not room > 0:
+            return None
+        share = ball_end((law.delta(middle) + lost) / room, "up")
+    if share > _LARGEST_SHARE:
+        return None
+    parts = ((1 - delta - share, pure), (share, Responses(epsilon)), (delta, FourPoints(Fraction(0), Fraction(1))))
+    return Tagged(parts)
 
 
 def _bits_of(base: Pair) -> tuple[Fraction, Fraction] | None:

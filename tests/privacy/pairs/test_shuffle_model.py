@@ -21,11 +21,11 @@ from dpbounds.privacy.pairs import shuffled_reports
 from dpbounds.privacy.pairs.core import Direction, Pair
 from dpbounds.privacy.pairs.losses import law_at
 from dpbounds.privacy.pairs.shuffled_reports import CountedAnswers, CountedBits, ShuffledReports
-from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.relations import Order, Relation
 
 Alphas = Sequence[float] | np.ndarray
 Report = np.ndarray  # P(answer | record): a row for x, one for x', one for each other record
-REMOVE, ADD = Direction.REMOVE, Direction.ADD
+REMOVE, ADD, REPLACE = Direction.REMOVE, Direction.ADD, Order.REPLACE
 ROUNDING = 1e-12
 
 
@@ -123,6 +123,59 @@ def test_a_null_record_is_nearer_to_the_others(n: int) -> None:
     assert (near < far).all()
 
 
+def _leaking(n: int, s: float, leak: float, seed: int) -> Callable[[tuple[int, ...]], Report]:
+    """An adaptive pure report; or, with probability ``leak``, whether the content is x, or x', or neither."""
+    pure = _adaptive(n, s, seed)
+
+    def question(seen: tuple[int, ...]) -> Report:
+        shown = np.zeros((n + 1, 3))
+        shown[np.arange(n + 1), [0, 1, *[2] * (n - 1)]] = leak
+        return np.hstack([(1 - leak) * pure(seen), shown])
+
+    return question
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize("n", [2, 3])
+def test_reports_that_are_not_pure(n: int) -> None:
+    """Section 6: of n reports each may show what it should not, which costs at most s n δ."""
+    s, leak = math.e, 0.02
+    alphas = np.exp(np.linspace(0, 1, 6))
+    bound = _profile(_clones(1, n), alphas) + s * n * leak
+    for seed in range(2):
+        p, q = _in_every_order(n, 7, _leaking(n, s, leak, seed))
+        found = _delta(p, q, alphas)
+        assert (found <= bound + ROUNDING).all()
+        assert found[-1] >= leak - ROUNDING
+
+
+@pytest.mark.parametrize(("epsilon", "n", "delta"), [("1", 300, "1e-7"), ("3", 300, "1e-8"), ("1/2", 1000, "1e-9")])
+def test_the_pair_of_reports_that_are_not_pure(epsilon: str, n: int, delta: str) -> None:
+    loss, leak = Fraction(epsilon), Fraction(delta)
+    pair = shuffled_reports.approximate(loss, leak, n)
+    assert pair is not None
+    s, middle = math.exp(loss), math.exp(loss / 2)
+    lower, upper = np.linspace(1, middle, 20), np.linspace(middle, s, 20)
+    lost = s * n * float(leak)
+    assert (_profile(pair, lower) >= _profile(_clones(epsilon, n), lower) + lost - ROUNDING).all()
+    (top,) = _profile(_clones(epsilon, n), [middle]) + lost
+    chord = float(leak) + (top - float(leak)) * (s - upper) / (s - middle)
+    assert (_profile(pair, upper) >= chord - ROUNDING).all()
+    assert _profile(pair, [2 * s])[0] == pytest.approx(float(leak))
+    assert _profile(pair, [1.2])[0] < _profile(_clones(epsilon, n), [1.2])[0] + 30 * lost
+    assert shuffled_reports.approximate(loss, 1000 * leak, 10**6) is None
+
+
+def test_approximate_black_boxes_gain_while_their_delta_is_small() -> None:
+    found = [
+        dp.epsilon(dp.Shuffled(dp.ApproximateDP(1, delta, relation="replace-one"), 10_000), "1e-6", "replace-one")
+        for delta in ("1e-15", "1e-12", "1e-5")
+    ]
+    assert 0.035 < found[0].lower < found[0].upper < 0.045
+    assert found[0].upper < found[1].upper < 0.06
+    assert found[2].exact_upper == math.inf
+
+
 # --- Randomised response: all datasets --------------------------------------------------------------------------------
 
 
@@ -161,7 +214,7 @@ def test_responses_on_all_datasets(n: int, options: int) -> None:
 
 
 def test_a_mixed_dataset_may_be_the_worst_of_two_options() -> None:
-    """Section 6: with n = 4, neither two equal other records nor opposite ones spend the most at every α."""
+    """Section 7: with n = 4, neither two equal other records nor opposite ones spend the most at every α."""
     worst = []
     for alpha in (math.exp(0.05), math.exp(0.9)):
         values = []
@@ -382,7 +435,7 @@ def test_epochs_compose() -> None:
 def test_where_nothing_is_gained_a_report_spends_its_own() -> None:
     (each,) = neighbour_classes(dp.Shuffled(dp.RandomizedResponse(1), 2), Relation.REPLACE_ONE).every()
     assert each.product[0][0].in_words(str) == "randomised response of 2 options, epsilon 1"
-    for mechanism in (dp.ApproximateDP(1, "1e-9", relation="replace-one"), dp.ZCDP("1/10", relation="replace-one")):
+    for mechanism in (dp.ApproximateDP(1, "1e-5", relation="replace-one"), dp.ZCDP("1/10", relation="replace-one")):
         alone, shuffled = (
             dp.epsilon(m, "1e-6", "replace-one").exact_upper for m in (mechanism, dp.Shuffled(mechanism, 10_000))
         )

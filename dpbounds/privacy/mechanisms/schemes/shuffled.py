@@ -105,18 +105,16 @@ class Shuffled(Dealing):
         inner, number = self.mechanism, self.batches
         if any(part.waits for part in inner.nested()):  # a batch would not be over before the next one begins
             return pairs.StepBound(base, ())
-        known = inner.shuffled_reports(number) if order is Order.REPLACE else None
-        pair: pairs.Pair | None
-        if known is None:
+        found = inner.shuffled_reports(number) if order is Order.REPLACE else None
+        if found is None:
             pair = pairs.shuffled_reports.among(base, number, replaced=order is Order.REPLACE)
+            if pair is None or not pairs.shuffled_reports.hides(pair, base):
+                return pairs.StepBound(base, ())
             attacks = pairs.shuffled_reports.attacks_on(attained, number) if has(Trait.CERTAIN, inner) else ()
-        else:
-            pair, attacks = known.pair, known.attacks
-        if pair is None or not pairs.shuffled_reports.hides(pair, base):
-            return pairs.StepBound(base, ())
+            found = pairs.StepBound(pair, attacks)
         if self.rest > 0:  # known: the record is in the smaller batch
-            return pairs.StepBound(pairs.Tagged(((1 - self.rest, pair), (self.rest, base))), ())
-        return pairs.StepBound(pair, attacks, size=number)
+            return pairs.StepBound(pairs.Tagged(((1 - self.rest, found.pair), (self.rest, base))), ())
+        return pairs.StepBound(found.pair, found.attacks, size=number)
 
     def group_pair(self, order: Order, k: int) -> pairs.Pair | None:
         """Return the pair of several records where the order is known, for noise that is not Gaussian."""
