@@ -35,7 +35,7 @@ _CELLS = 300  # cells between loss 0 and the largest listed loss
 _OFFSET = Fraction(1, 3)  # offset of the cells in spacings: no loss lies on an edge
 _FINENESS, _COARSENESS = 400, 100  # groups of counts are at most this share of the count wide, on a line and on a plane
 _SHARES = 4  # intervals of the probability that the record has one of two labels
-_LARGEST_SHARE = Fraction(1, 10)  # of reports that count as if their senders were known, where a few are not pure
+_LARGEST_SHARE = Fraction(1, 10)  # largest share of reports whose senders count as known, if some are not pure
 _LARGEST_EPSILON = 300  # above, nothing is hidden in doubles
 
 
@@ -59,7 +59,7 @@ class _Line:
 
     @property
     def window(self) -> tuple[int, int]:
-        return _window(self.trials, float(self.probability))
+        return window(self.trials, float(self.probability))
 
     def reach(self) -> float:
         """Return about the largest absolute loss in the window."""
@@ -388,14 +388,14 @@ def _of_two(weight: arb, trials: int, share: arb, s: arb) -> _Line:
     return _Line(weight, trials, arb(1) / 2, (start, step), (start + step * trials, -step))
 
 
-def _window(trials: int, probability: float) -> tuple[int, int]:
+def window(trials: int, probability: float, negligible: float = _NEGLIGIBLE) -> tuple[int, int]:
     """Return two numbers between which nearly all of a binomial distribution lies: a choice."""
-    mean, log = trials * probability, -math.log(_NEGLIGIBLE)
+    mean, log = trials * probability, -math.log(negligible)
     reach = math.sqrt(2 * log * mean * max(0.0, 1 - probability)) + log / 3 + 2
     return max(0, math.floor(mean - reach)), min(trials, math.ceil(mean + reach))
 
 
-def _binomial(trials: int, hits: int, probability: arb) -> arb:
+def binomial(trials: int, hits: int, probability: arb) -> arb:
     """Return the probability of ``hits`` hits."""
     ways = arb(trials + 1).lgamma() - arb(hits + 1).lgamma() - arb(trials - hits + 1).lgamma()
     return (ways + hits * probability.log() + (trials - hits) * (-probability).log1p()).exp()
@@ -411,11 +411,11 @@ def _groups_with_means(
     if trials == 0 or probability >= 1:
         yield trials, trials, arb(1), share(trials) / trials if trials else arb(0)
         return
-    low, high = _window(trials, float(probability))
+    low, high = window(trials, float(probability))
     deviation = math.sqrt(trials * float(probability) * (1 - float(probability)))
     width = min(trials * float(probability) / fineness, 2 * deviation)
     width = max(1, math.floor(width if fineness == _FINENESS else max(width, deviation / 2)))
-    mass, odds = _binomial(trials, low, probability), probability / (1 - probability)
+    mass, odds = binomial(trials, low, probability), probability / (1 - probability)
     total, weighed = arb(0), arb(0)
     for h in range(low, high + 1):
         p = mass * likelihood(h)
@@ -495,7 +495,7 @@ def _collected(lines: Sequence[_Line]) -> _Cells:
 def _partial_sums(line: _Line) -> tuple[int, list[tuple[arb, arb]]]:
     """Return the first u of a window, and the sums of the masses, and of u times the masses, of those before each u."""
     (low, high), odds = line.window, line.probability / (1 - line.probability)
-    mass, sums = _binomial(line.trials, low, line.probability), [(arb(0), arb(0))]
+    mass, sums = binomial(line.trials, low, line.probability), [(arb(0), arb(0))]
     for u in range(low, high + 1):
         total, moment = sums[-1]
         sums.append((total + mass, moment + u * mass))

@@ -316,7 +316,7 @@ def test_what_lies_outside_of_the_windows_counts_on_the_safe_side(pair: Pair, mo
         mean = trials * chance
         return math.floor(0.7 * mean), min(trials, math.ceil(1.3 * mean))
 
-    monkeypatch.setattr(shuffled_reports, "_window", narrow)
+    monkeypatch.setattr(shuffled_reports, "window", narrow)
     shuffled_reports._listed.cache_clear()
     try:
         with working(128):
