@@ -84,6 +84,8 @@ class Trained(TypedDict, total=False):
     order: str
     smoothness_step: Given | list[Given]
     weight_decay_step: Given
+    local_epsilon: Given
+    answers: int | None
     checkpoints: list[int]
     condition: str
     """On which everything here depends, such as a seed that has to stay secret."""

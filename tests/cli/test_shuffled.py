@@ -110,3 +110,54 @@ def test_calibration_of_noise_batches_and_epochs(solve, given, field, answer):
     assert spent.at_most("1.5") is True
     assert spent.upper > (1.3 if solve == "steps" else 1.495)
     assert {name: found[name] for name in whole} == whole
+
+
+# --- The shuffle model ------------------------------------------------------------------------------------------------
+
+LOCAL = ["--local-epsilon", "1", "--batches", "1000", *AT]
+
+
+@pytest.mark.parametrize(
+    ("options", "mechanism", "relation"),
+    [
+        (["--relation", "replace-one"], dp.Shuffled(dp.PureDP(1, relation="replace-one"), 1000) ** 1, "replace-one"),
+        (["--relation", "zero-out-one"], dp.Shuffled(dp.PureDP(1, relation="zero-out-one"), 1000) ** 1, "zero-out-one"),
+        (
+            ["--answers", "5", "--epochs", "3", "--sampling", "shuffled", "--relation", "replace-one"],
+            dp.Shuffled(dp.RandomizedResponse(1, 5), 1000) ** 3,
+            "replace-one",
+        ),
+    ],
+)
+def test_reports_are_described_exactly(options, mechanism, relation, asked, answer):
+    found, _ = answer("epsilon", *LOCAL, *options)
+    assert asked() == [(mechanism, relation)]
+    assert (found["local_epsilon"], found["batches"], found["sampling"]) == (1, 1000, "shuffled")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ([*LOCAL, "--noise-multiplier", "1"], ["--noise-multiplier does not fit --local-epsilon"]),
+        ([*LOCAL, "--noise", "laplace"], ["--noise laplace does not fit --local-epsilon"]),
+        ([*LOCAL, "--weight-decay-step", "0"], ["--weight-decay-step does not fit --local-epsilon"]),
+        ([*LOCAL, "--sampling", "poisson"], ["--sampling does not fit --local-epsilon"]),
+        ([*LOCAL, "--same-bins"], ["--same-bins does not fit --local-epsilon"]),
+        ([*LOCAL, "--epochs", "1.5"], ["--epochs must be a whole number", "not 1.5"]),
+        ([*LOCAL, "--answers", "1"], ["--answers must be at least 2, not 1"]),
+        ([*LOCAL, "--relation", "add-or-remove-one"], ["ask under replace-one or zero-out-one"]),
+        ([*LOCAL, "--answers", "2", "--relation", "zero-out-one"], ["private under replace-one only"]),
+        ([*LOCAL[:2], *AT], ["--batches is missing", "the number of reports"]),
+        ([*LOCAL[2:], "--answers", "2"], ["--local-epsilon is missing"]),
+    ],
+)
+def test_reports_that_do_not_fit_are_one_line(options, told, refused):
+    refused("epsilon", *options, told=told)
+
+
+@pytest.mark.seconds
+def test_a_note_where_the_secret_order_gains_nothing(capsys):
+    run = ["--noise-multiplier", "4", "--sampling", "shuffled", "--batches", "100", "--epochs", "1", *AT, *REPLACE]
+    for noise, gains in (("discrete-gaussian", False), ("laplace", True), ("gaussian", True)):
+        assert main(["epsilon", *run, "--noise", noise]) == 0
+        assert ("note       the secret order gains nothing" in capsys.readouterr().out) != gains

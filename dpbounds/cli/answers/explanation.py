@@ -177,8 +177,9 @@ def _advice(question: Question, answer: Answer) -> Iterator[str]:
         yield from _room(question, answer, parts[0].max_batch_size)
     if any(isinstance(part, Shuffled) for part in parts):
         yield (
-            "Poisson samples (--sampling poisson) or balls in bins, in the training too: their analysis is tight; "
-            "the proof for shuffled batches gains only with much noise (3 and more) and many batches (1000 and more)"
+            "Poisson samples (--sampling poisson) or balls in bins, in the training too: their analysis is tight; the "
+            "proof for shuffled batches gains only with bounded loss (pure epsilon), or with much Gaussian noise (3 "
+            "and more) and many batches (1000 and more)"
         )
     if any(isinstance(pair, pairs.RenyiProfile) for pair in kinds) or any(
         isinstance(each, PureDP | ApproximateDP) for each in inner

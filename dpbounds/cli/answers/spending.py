@@ -12,6 +12,7 @@ from dpbounds.cli.answers.plots import PLOT_OPTION
 from dpbounds.cli.printing import output
 from dpbounds.cli.printing.progress import waiting_line
 from dpbounds.cli.questions import options as given_options
+from dpbounds.cli.questions.reports import REPORT_OPTIONS
 from dpbounds.cli.questions.training import TRAINING_OPTIONS
 from dpbounds.privacy.relations import Relation
 
@@ -31,6 +32,7 @@ _CERTIFIED_ONLY = (*_ONE_RECORD_ONLY, "certificate", "explain", "group_size")
 
 SPENDING_OPTIONS = given_options.options(
     TRAINING_OPTIONS,
+    REPORT_OPTIONS,
     given_options.RELATION_OPTION,
     given_options.LEDGER_OPTION,
     click.option(
@@ -280,9 +282,12 @@ def _as_json(
 
 def _print(question: Question, found: Answer, subject: Subject, given: dict[str, Any], cheaper: Cheaper | None) -> None:
     from dpbounds.cli.printing.wording import described
+    from dpbounds.privacy.mechanisms import parts_of
 
     other = "delta" if question.wanted == "epsilon" else "epsilon"
     group = {"group size": str(question.group_size)} if question.group_size > 1 else {}
+    remarks = dict.fromkeys(part.remark(question.relation) for part, _ in parts_of(question.mechanism))
+    remark = "; ".join(filter(None, remarks))
     output.print_rows(
         {
             question.wanted: output.shown(found.enclosure, given["digits"], tight=found.tight),
@@ -291,6 +296,7 @@ def _print(question: Question, found: Answer, subject: Subject, given: dict[str,
             **group,
             "mechanism": described(question.mechanism),
             "method": f"{given['method']} ({found.enclosure.method})",
+            **({"note": remark} if remark else {}),
             **({} if subject.condition is None else {"provided": subject.condition}),
             **({} if cheaper is None else {"cheaper": cheaper.in_words()}),
         }

@@ -13,6 +13,7 @@ from click.core import ParameterSource
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions.matrices import stream_parameters
 from dpbounds.cli.questions.options import note, reading, unfit
+from dpbounds.cli.questions.reports import read_reports
 from dpbounds.cli.questions.training import (
     FIXED_SIZE,
     GAUSSIAN,
@@ -118,6 +119,9 @@ def read_subject(given: dict[str, Any]) -> Subject:
         InvalidValue: Options that contradict each other, or a file that is not a ledger.
         UsageError: Options that are missing.
     """
+    reports = read_reports(given, (*_TRAINING, *_HIDDEN, *_MATRIX))
+    if reports is not None:
+        return Subject(*reports, given["batches"])
     if given["ledger"] is None:
         training = read_training(given)
         condition = None if training.hidden is None else ONLY_THE_LAST

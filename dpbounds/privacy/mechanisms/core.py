@@ -91,6 +91,7 @@ class Mechanism(Displayed):
         phrase: The noise in words, with the names of parameters in braces.
         whole: Whether it defines the records of its steps itself, so that it cannot be combined with a sampling scheme.
         chooses: Whether it selects one of several candidates by their scores.
+        waits: Whether it waits for queries, which may depend on other releases in between (``interleaving.md``).
     """
 
     __slots__ = ()
@@ -99,6 +100,7 @@ class Mechanism(Displayed):
     phrase: ClassVar[str] = ""
     whole: ClassVar[bool] = False
     chooses: ClassVar[bool] = False
+    waits: ClassVar[bool] = False
 
     @property
     def inside(self) -> tuple[Mechanism, ...]:
@@ -193,6 +195,10 @@ class Mechanism(Displayed):
         """Return a replaced record on a Poisson sample, if more is known than the two guarantees; else None."""
         return None
 
+    def shuffled_reports(self, reports: int) -> StepBound | None:
+        """Return a replaced record's report among others in a secret order; None if only its largest loss is used."""
+        return None
+
     # --- in words
 
     def in_words(self, write: Writer) -> str:
@@ -212,6 +218,10 @@ class Mechanism(Displayed):
         """Describe a number of releases and their records, without the noise."""
         many = "a single release" if count == 1 else f"{count} releases"
         return f"{many} on {self.drawn_in_words(write)}"
+
+    def remark(self, relation: Relation) -> str:
+        """Return a remark on what it spends under a relation, such as what gains nothing; empty if there is none."""
+        return ""
 
     def draws(self, relation: Relation) -> str:
         """Describe how records come into batches, for a statement; empty if all records take part."""

@@ -77,6 +77,12 @@ class RandomizedResponse(Mechanism):
             )
         return pairs.StepBound.attained(pairs.Responses(self.epsilon, self.options))
 
+    def shuffled_reports(self, reports: int) -> pairs.StepBound | None:
+        """Return the counts of answers among those of other records (``shuffle_model.md``)."""
+        pair, attacks = pairs.shuffled_reports.of_responses(self.epsilon, self.options, reports)
+        alone = pairs.Responses(self.epsilon, self.options)
+        return pairs.StepBound(pair, attacks) if pairs.shuffled_reports.hides(pair, alone) else None
+
 
 class Declared(Mechanism):
     """A mechanism that is known by a guarantee, or by the sensitivity of its scores, under a declared relation."""
@@ -241,6 +247,7 @@ class AboveThreshold(Declared):
     """
 
     name = "above-threshold"
+    waits = True
 
     threshold_noise: Fraction = field(metadata=parameter(NUMBER, rounds="down"))
     query_noise: Fraction = field(metadata=parameter(NUMBER, rounds="down"))
@@ -318,6 +325,15 @@ class PureDP(Declared):
         pair = pairs.TwoResponses if self._links(order) == 2 else pairs.Responses
         return pairs.StepBound.attained(pair(self.epsilon))
 
+    def shuffled_reports(self, reports: int) -> pairs.StepBound | None:
+        """Return clones; under replace-one, a response of three options is such a black box (``shuffle_model.md``)."""
+        if self._links(Order.REPLACE) > 1:
+            return None
+        pair, _ = pairs.shuffled_reports.of_responses(self.epsilon, 2, reports)
+        if not pairs.shuffled_reports.hides(pair, pairs.Responses(self.epsilon)):
+            return None
+        return pairs.StepBound(pair, _responses_of_three(self.epsilon, reports))
+
     def loss(self) -> Loss:
         """Its ε."""
         return Loss((PureDP, self.relation), self.epsilon)
@@ -350,6 +366,13 @@ class ApproximateDP(Declared):
         """Return the worst (ε, δ)-private pair (``losses.md``, section 2), for two links that of a group of two."""
         pair, links = pairs.FourPoints(self.epsilon, self.delta), self._links(order)
         return pairs.StepBound.attained(pair) if links == 1 else pairs.StepBound(pairs.enlarged(pair, links), (pair,))
+
+    def shuffled_reports(self, reports: int) -> pairs.StepBound | None:
+        """Return clones, but for the reports that are not pure (``shuffle_model.md``, section 6)."""
+        if self._links(Order.REPLACE) > 1:
+            return None
+        pair = pairs.shuffled_reports.approximate(self.epsilon, self.delta, reports)
+        return None if pair is None else pairs.StepBound(pair, _responses_of_three(self.epsilon, reports))
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -430,6 +453,12 @@ class RenyiDP(Declared):
     def in_words(self, write: Writer) -> str:
         """Return the number of orders, and the neighbouring relation."""
         return self.filled(f"a black box with Rényi bounds at {len(self.points)} orders ({{relation}})", write)
+
+
+def _responses_of_three(epsilon: Fraction, reports: int) -> tuple[pairs.Pair, ...]:
+    """Attacks on shuffled black boxes of ε: they may be randomised responses of three options."""
+    _, attacks = pairs.shuffled_reports.of_responses(epsilon, 3, reports)
+    return attacks
 
 
 def _two_candidates(shift: Fraction) -> tuple[pairs.Pair, ...]:

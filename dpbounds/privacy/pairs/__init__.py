@@ -5,7 +5,12 @@ from typing import TYPE_CHECKING
 from dpbounds.by_need import names_by_need
 
 if TYPE_CHECKING:  # listed here, a pair costs nothing where it is not used: the files of mechanisms name many
-    from dpbounds.privacy.pairs import crowds as crowds, skellam as skellam, truncation as truncation
+    from dpbounds.privacy.pairs import (
+        crowds as crowds,
+        shuffled_reports as shuffled_reports,
+        skellam as skellam,
+        truncation as truncation,
+    )
     from dpbounds.privacy.pairs.gaussian import together as together
     from dpbounds.privacy.pairs.gaussian_mixtures import mixed as mixed
     from dpbounds.privacy.pairs.pairs import (
@@ -47,6 +52,11 @@ if TYPE_CHECKING:  # listed here, a pair costs nothing where it is not used: the
         are_listed as are_listed,
         discrete_laplaces as discrete_laplaces,
         enlarged as enlarged,
+    )
+    from dpbounds.privacy.pairs.shuffled_reports import (
+        CountedAnswers as CountedAnswers,
+        CountedBits as CountedBits,
+        ShuffledReports as ShuffledReports,
     )
     from dpbounds.privacy.pairs.skellam import ShiftedSkellams as ShiftedSkellams
     from dpbounds.privacy.pairs.step_bounds import StepBound as StepBound

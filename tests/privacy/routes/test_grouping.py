@@ -51,6 +51,7 @@ from dpbounds.privacy.pairs.pairs import (
     UniformBalls,
     Zeroed,
 )
+from dpbounds.privacy.pairs.shuffled_reports import CountedAnswers, CountedBits, ShuffledReports
 from dpbounds.privacy.pairs.skellam import ShiftedSkellams
 from dpbounds.privacy.routes import grouping
 from dpbounds.privacy.routes.grouping import between
@@ -94,6 +95,9 @@ ALONE: list[Pair] = [
     Allocated(Direction.REMOVE, 3, ((ShiftedGaussians(HALF), 3),)),
     AllocatedTo(Direction.REMOVE, 3, 2, ShiftedGaussians(HALF)),
     ShuffledBatches(Direction.REPLACE, ShiftedGaussians(HALF), 10),
+    ShuffledReports(Direction.REMOVE, HALF, 10, 3, HALF),
+    CountedAnswers(Direction.REMOVE, HALF, 10, 3),
+    CountedBits(Direction.REMOVE, 10, HALF + TENTH, HALF),
     MixedGaussians(Direction.REMOVE, ((Fraction(0), TENTH), (HALF, HALF), (Fraction(1), HALF - TENTH))),
     OpposedGaussians(Direction.REMOVE, TENTH, HALF),
     TaggedGaussians(((TENTH, HALF), (HALF, HALF))),

@@ -39,6 +39,10 @@ class Shuffled(Dealing):
     ``Shuffled(m, batches) ** E`` shuffles anew for each of E epochs. Everything that each batch publishes may be seen;
     the order must stay secret. If one order is used for all epochs, or is known, use ``shuffled_epochs``.
 
+    With as many batches as records, this is the shuffle model: every record sends one report by a local randomiser,
+    such as :class:`RandomizedResponse`, and the reports arrive in a secret order. The secret order is proven to hide a
+    record where the loss of a batch is bounded (pure ε), or its noise is Gaussian; else it gains nothing.
+
     Args:
         mechanism: The mechanism on each batch.
         batches: M, the number of batches of equal size in an epoch.
@@ -51,6 +55,11 @@ class Shuffled(Dealing):
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> (Shuffled(Gaussian(4), batches=1000) ** 10).parts[0][1]
     10
+
+    >>> from dpbounds.privacy.accountants.certified import epsilon
+    >>> from dpbounds.privacy.mechanisms import RandomizedResponse
+    >>> epsilon(Shuffled(RandomizedResponse(1), batches=100_000), "1e-6", "replace-one").at_most("0.01244")
+    True
     """
 
     name = "shuffled"
@@ -83,13 +92,34 @@ class Shuffled(Dealing):
         if self.batches == 1 and self.rest == 0:
             return pairs.StepBound(base, attained if attained == (base,) else ())
         if not isinstance(base, pairs.ShiftedGaussians):
-            return pairs.StepBound(base, ())
+            return self._of_reports(order, base, attained)
         centred = order is Order.REPLACE and has(Trait.PER_RECORD, inner)
         pair = pairs.ShuffledBatches(pairs.Direction.of(order), base, self.batches, self.rest, centred)
         attack: pairs.Pair = pairs.AllocatedTo(pairs.Direction.REMOVE, self.batches, 1, base)
         if self.rest > 0:  # the smaller batch's output is left out
             attack = pairs.Allocated(pairs.Direction.REMOVE, self.batches + 1, ((base, self.batches),))
         return pairs.StepBound(pair, (attack,))
+
+    def _of_reports(self, order: Order, base: pairs.Pair, attained: tuple[pairs.Pair, ...]) -> pairs.StepBound:
+        """Batches of bounded loss hide the record's among them, if there are enough (``shuffle_model.md``)."""
+        inner, number = self.mechanism, self.batches
+        if any(part.waits for part in inner.nested()):  # a batch would not be over before the next one begins
+            return pairs.StepBound(base, ())
+        found = inner.shuffled_reports(number) if order is Order.REPLACE else None
+        if found is None:
+            pair = pairs.shuffled_reports.among(base, number, replaced=order is Order.REPLACE)
+            if pair is None or not pairs.shuffled_reports.hides(pair, base):
+                return pairs.StepBound(base, ())
+            attacks = pairs.shuffled_reports.attacks_on(attained, number) if has(Trait.CERTAIN, inner) else ()
+            found = pairs.StepBound(pair, attacks)
+        if self.rest > 0:  # known: the record is in the smaller batch
+            return pairs.StepBound(pairs.Tagged(((1 - self.rest, found.pair), (self.rest, base))), ())
+        return pairs.StepBound(found.pair, found.attacks, size=number)
+
+    def group_pair(self, order: Order, k: int) -> pairs.Pair | None:
+        """Return the pair of several records where the order is known, for noise that is not Gaussian."""
+        base, _ = base_of(self.mechanism, order)
+        return base.enlarged(k) if base.dominating_shift is None else None
 
     def answers(self, count: int) -> int:
         """Return the number of answers, including those of the smaller batch."""
@@ -117,6 +147,17 @@ class Shuffled(Dealing):
         cut = f"{self.batches} shuffled batch{'' if self.batches == 1 else 'es'}"
         smaller = f" and a smaller one of {write(self.rest, 'down')} of the records" if self.rest else ""
         return f"{epochs_in_words(count)} over {cut}{smaller}"
+
+    def remark(self, relation: Relation) -> str:
+        """Say where the secret order gains nothing: each epoch then spends what one batch in a known order does."""
+        order, *_ = relation.orders
+        base, _ = base_of(self.mechanism, order)
+        if self.dominated_by(order).pair != base:
+            return ""
+        return (
+            "the secret order gains nothing: a gain is proven for Gaussian noise, and for bounded loss (pure epsilon) "
+            "without interaction, among enough batches"
+        )
 
     def draws(self, relation: Relation) -> str:
         """Describe the orders and the batches."""

@@ -19,6 +19,7 @@ from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import LossDistribution, ball, law_of
 from dpbounds.privacy.pairs.pairs import Direction, Discrete, ShiftedGaussians, ShuffledBatches
+from dpbounds.privacy.pairs.shuffled_reports import binomial, window
 from dpbounds.privacy.proofs import Declined
 
 PRECISION = 192
@@ -174,8 +175,8 @@ def _clones(others: int, choice: Choice) -> Iterator[tuple[int, arb]]:
     if others == 0 or choice.share == 1:
         yield others, arb(1)
         return
-    low, high = _window(others, float(choice.share), choice.negligible)
-    chance, odds = _binomial(others, low, share), share / (1 - share)
+    low, high = window(others, float(choice.share), choice.negligible)
+    chance, odds = binomial(others, low, share), share / (1 - share)
     step, least, total = max(1, math.floor(others * choice.share / FINENESS)), low, arb(0)
     for clones in range(low, high + 1):
         total = total + chance
@@ -185,26 +186,13 @@ def _clones(others: int, choice: Choice) -> Iterator[tuple[int, arb]]:
             least, total = clones + 1, arb(0)
 
 
-def _window(trials: int, chance: float, negligible: float) -> tuple[int, int]:
-    """Return two numbers between which nearly all of a binomial distribution lies: a choice."""
-    mean, log = trials * chance, -math.log(negligible)
-    reach = math.sqrt(2 * log * mean * (1 - chance)) + log / 3 + 2
-    return max(0, math.floor(mean - reach)), min(trials, math.ceil(mean + reach))
-
-
-def _binomial(trials: int, hits: int, chance: arb) -> arb:
-    """Return the probability of ``hits`` hits."""
-    ways = arb(trials + 1).lgamma() - arb(hits + 1).lgamma() - arb(trials - hits + 1).lgamma()
-    return (ways + hits * chance.log() + (trials - hits) * (-chance).log1p()).exp()
-
-
 def _add(masses: list[list[arb]], grid: _Grid, labels: int, weight: arb, choice: Choice) -> None:
     """Add the outcomes of ``labels`` labels to the cells of their losses, in the order of their losses."""
     s, o, rising = ball(choice.odds), ball(choice.coin_odds), grid.rising
     chance = 1 / (1 + o)
-    low, high = _window(labels, float(chance), choice.negligible)
+    low, high = window(labels, float(chance), choice.negligible)
     start, end, by = (low, high, 1) if rising else (high, low, -1)
-    base = weight * _binomial(labels, start, chance)
+    base = weight * binomial(labels, start, chance)
     odds = 1 / o if rising else o
     scale = (1 + o) / (labels * (1 + s) * o)
     cell, edge = 0, labels * grid.shares[1]
