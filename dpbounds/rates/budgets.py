@@ -33,7 +33,6 @@ _NUDGE = 2e-5
 _TRIALS_FOR_RHO = 12
 _TRIALS = 4
 _SLACK = Fraction(1, 10**9)
-_STEP = Fraction(3, 2)
 _FEW = 16  # releases that are not Gaussians, up to which the certified accountant answers in tenths of a second
 EXACT = "all releases as one Gaussian, whose curve is exact"
 THROUGH_ZCDP = "through its zCDP"
@@ -168,31 +167,21 @@ def _by_accountant(
 ) -> Tied:
     """Return the release with the largest ρ, to four digits, for which the certified accountant proves (ε, δ)."""
     assert theorem.privacy is not None
-    privacy = theorem.privacy
-    tried: dict[Fraction, Mechanism] = {}
-
-    def excess(rho: Fraction) -> float:
-        tried[rho] = privacy.mechanism(Numbers(admitted(theorem, values(rho)), budget.relation))
-        return _excess(tried[rho], budget)
-
     assert kept.rho is not None
-    low = kept.rho
+    privacy = theorem.privacy
     others = sum(count for part, count in parts_of(kept.mechanism) if not isinstance(part, Gaussian))
     if others > _FEW:
         return replace(kept, how=f"{THROUGH_ZCDP}: the certified accountant is slow for {others} such releases")
+
+    def mechanism(noise: Fraction) -> Mechanism:  # z is 1/√ρ: noise per unit of distance, up to a constant
+        return privacy.mechanism(Numbers(admitted(theorem, values(1 / noise**2)), budget.relation))
+
     try:
-        below = excess(low)
-        if below > 0:
-            return kept
-        high = low * _STEP
-        above = excess(high)
-        while above <= 0:
-            low, below, high = high, above, high * _STEP
-            above = excess(high)
-        best = _largest(excess, low, below, high, above)
+        enough = sufficient_noise(mechanism, budget)
     except (NotCertified, UnsupportedMechanism) as error:
         return replace(kept, how=f"{THROUGH_ZCDP}: the certified accountant declines ({error})")
-    return Tied(best, tried[best], BY_ACCOUNTANT)
+    rho = 1 / enough**2
+    return Tied(rho, mechanism(enough), BY_ACCOUNTANT) if rho > kept.rho else kept
 
 
 def tied(theorem: Theorem, values: Mapping[str, Any], budget: Budget) -> Tied:

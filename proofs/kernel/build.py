@@ -28,7 +28,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -425,12 +424,10 @@ def check_extracted(folder: Path) -> None:
         raise Refused(f"{CERTIFICATES} must hold certificates of real runs")
     for file in files:
         text = file.read_text(encoding="ascii")
-        start = time.perf_counter()
         answer = ran([str(place / "check_kernel"), str(file)], folder)
-        seconds = time.perf_counter() - start
         if answer.returncode or "refused" in answer.stdout:
             raise Refused(f"{file.name} is not accepted:\n{answer.stdout}{answer.stderr}")
-        print(f"          {file.name} is accepted: {len(text) // 1000} kB, {seconds:.1f} s", flush=True)
+        print(f"          {file.name} is accepted: {len(text) // 1000} kB", flush=True)
         for change, other in altered_certificates(text).items():
             (folder / "altered.txt").write_text(other, encoding="ascii")
             answer = ran([str(place / "check_kernel"), "altered.txt"], folder)

@@ -558,7 +558,7 @@ def test_a_plan_is_little_work():
     plan("gradient-norm", **EVERYTHING)  # compiles
     gaussian_rho.cache_clear()
     any_rho.cache_clear()
-    assert calls(lambda: plan("gradient-norm", **EVERYTHING)) < 8_000_000  # twice what it takes, noise included
+    assert calls(lambda: plan("gradient-norm", **EVERYTHING)) < 22_000_000  # twice what it takes, noise included
 
 
 @pytest.mark.parametrize(("lower", "upper", "kept"), [("9e-7", "1e-6", True), ("9e-7", "2e-6", False)])

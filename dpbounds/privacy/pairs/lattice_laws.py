@@ -94,7 +94,7 @@ class ListedLosses:
 
     @property
     def cost(self) -> int:
-        """As many as there are losses, and some for the first."""
+        """The number of losses, and some for the first."""
         return len(self.masses) + 4
 
     def moment(self, tilt: Fraction) -> arb:
@@ -138,7 +138,7 @@ class DiscreteGaussianLosses:
 
     @property
     def cost(self) -> int:
-        """As much as a dozen listed losses."""
+        """The cost of a dozen listed losses."""
         return 16
 
     def moment(self, tilt: Fraction) -> arb:

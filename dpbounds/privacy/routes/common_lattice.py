@@ -32,13 +32,13 @@ MOST_WORK = 1_500_000  # transforms, by their cost: some three seconds
 WIDEST = 1e-2  # relative width up to which an answer is worth its time
 
 _GUARD = 64  # bits of the balls beyond those wanted, and one more for each factor of a transform
-_LEAST_BITS = 60  # of accuracy, as they cost little
+_LEAST_BITS = 60  # least accuracy, as bits cost little
 _FEWER_BITS = 40, 30, 20, 10  # tried where too many frequencies matter
-_MOST_INTERVALS = 1 << 23  # of frequencies, looked at together, times the number of unlike releases
-_OCTAVES = 44  # of frequencies that are looked at
-_SHARES = 2 * _OCTAVES  # of what may be left out: one for each octave, and for all beyond
+_MOST_INTERVALS = 1 << 23  # most intervals of frequencies at a time, times the number of unlike releases
+_OCTAVES = 44  # octaves of frequencies that are looked at
+_SHARES = 2 * _OCTAVES  # shares of the sum that may be left out: one for each octave, and for all beyond
 _FLATTEST, _STEEPEST = -40.0, 20.0  # logs of the tilts between which the search looks
-_RELATIVE_STEP = Fraction(1, 1 << 20)  # of a difference quotient
+_RELATIVE_STEP = Fraction(1, 1 << 20)  # step of a difference quotient
 _SMALLER = 0.125, 0.25, 0.5, 0.75  # shares of the tilt, tried to bound what lies a period below
 _SLACK = 1e-6  # for doubles: of a phase in turns, and relative of sums and products of positive numbers
 
@@ -120,10 +120,10 @@ class _FourierSum:
     others: tuple[tuple[Fraction, arb], ...]
 
     def curve(self, epsilon: Fraction) -> tuple[arb, arb]:
-        """Return balls whose lower and upper ends enclose δ(ε)."""
+        """Return balls whose lower and upper bounds enclose δ(ε)."""
         checkpoint()
         step, offset, infinite = self.losses.step, self.losses.offset, self.losses.infinite
-        index = math.floor((epsilon - offset) / step) + 1  # of the first loss above ε
+        index = math.floor((epsilon - offset) / step) + 1  # index of the first loss above ε
         beyond = offset + step * index - epsilon
         ahead = (-ball(beyond)).exp()
         first, second = -(-ball(beyond)).expm1(), -ahead * (-ball(step - beyond)).expm1()
@@ -189,7 +189,7 @@ def epsilon_on_lattice(
         if saddle.epsilon <= 0:
             saddle = _saddle_where(lambda saddle: saddle.epsilon, losses)
         near = max(saddle.epsilon, 0.0)
-        slope = saddle.tilt * near if near > 0 else 1.0  # log δ changes so much with log ε
+        slope = saddle.tilt * near if near > 0 else 1.0  # change of log δ with log ε
         sums = _planned(losses, saddle, bits, widest * slope, most_work)
         low, high = invert(sums.curve, target, near, bits=bits, slope=saddle.tilt)
         return _proof(Enclosure(low, high, ROUTE, precision), sums)
@@ -257,7 +257,7 @@ def _period(losses: _Losses, saddle: _Saddle, negligible: float) -> tuple[float,
 
 
 def _planned(losses: _Losses, saddle: _Saddle, bits: int, widest: float, most_work: int) -> _FourierSum:
-    """Choose the terms for a relative accuracy of about so many bits at the saddle point, and compute them.
+    """Choose the terms for a relative accuracy of about ``bits`` bits at the saddle point, and compute them.
 
     Raises:
         Declined: It would be worse than ``widest``.
@@ -268,7 +268,7 @@ def _planned(losses: _Losses, saddle: _Saddle, bits: int, widest: float, most_wo
     laws = [(law.tilted(tilt), int(law.step / step), count) for law, count in losses.parts]
     weight = heaviest(step, tilt, points)
     most = max(1, most_work // sum(law.cost for law, _ in losses.parts))
-    log_share = saddle.log_share - float(weight.log())  # of δ in the sum of |Φ_m/Φ_0|/m²
+    log_share = saddle.log_share - float(weight.log())  # share of δ in the sum of |Φ_m/Φ_0|/m²
     left_out = math.inf
     kept: list[int] = []
     for accuracy in (bits, *(fewer for fewer in _FEWER_BITS if fewer < bits)):

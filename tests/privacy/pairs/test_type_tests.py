@@ -47,6 +47,7 @@ TESTS = {
     "privacy/publishing/certificates/checking.py": 2,
     "privacy/publishing/certificates/other_routes.py": 1,
     "privacy/publishing/hints.py": 1,
+    "privacy/publishing/kernel/masses.py": 2,
     "privacy/renyi/concentrated_accounts.py": 2,
     "privacy/routes/allocation/choices.py": 1,
     "privacy/routes/allocation/discrete_pairs.py": 5,

@@ -13,7 +13,6 @@ from dpbounds import documents
 from dpbounds.errors import CertificateError, DpboundsError, InvalidValue
 from dpbounds.privacy.domination.composition import NeighbourClass, neighbour_classes
 from dpbounds.privacy.mechanisms import Composed
-from dpbounds.privacy.pairs.pairs import Allocated
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.publishing import standalone_checker
 from dpbounds.privacy.publishing.certificates.releases import mechanism_of
@@ -89,7 +88,7 @@ def check_kernel_certificate(path: str | Path) -> KernelReport:
     Coq has proven computes the composition and δ.
 
     Raises:
-        CertificateError: It cannot be read, or is no kernel certificate.
+        CertificateError: It cannot be read, or is not a kernel certificate.
         MissingTools: The checker cannot be built here.
     """
     try:
@@ -194,8 +193,6 @@ def _faults_of(each: NeighbourClass, claim: KernelClaim, lattices: dict[str, Any
     if not isinstance(lattices, dict):
         raise CertificateError("each class must be an object")
     grid = _grid(lattices.get("grid"))
-    if grid is None and any(isinstance(pair, Allocated) for pair, _ in each.product):
-        return ["allocated steps need a grid"]
     parts = parts_of(each.product, grid)
     on = _lattices(lattices)
     if not len(parts) == len(on.offsets) == len(on.marks) == len(claim.kinds):

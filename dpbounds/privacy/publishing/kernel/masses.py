@@ -15,7 +15,7 @@ from flint import arb
 from dpbounds.expressions.exact import to_float
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import ball
-from dpbounds.privacy.pairs.pairs import Allocated, Direction, Pair, Product, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import Allocated, Direction, Pair, Product
 from dpbounds.privacy.proofs import Declined, planned_in_doubles
 from dpbounds.privacy.publishing.kernel.composing import Binary, Kind
 from dpbounds.privacy.routes.allocation.choices import dyadic, first_spacing, round_number
@@ -26,16 +26,16 @@ from dpbounds.privacy.routes.lattice import saddle as choices
 from dpbounds.privacy.routes.lattice.attempts import Knobs, choose
 from dpbounds.privacy.routes.lattice.discretisation import upper_atoms
 from dpbounds.privacy.routes.lattice.estimates import rough_log_delta
-from dpbounds.privacy.routes.lattice.products import cut_sketches, largest_loss_of, sketches_of
-from dpbounds.privacy.routes.lattice.steps import AnyStep, Lattice, as_step, cut
+from dpbounds.privacy.routes.lattice.products import cut_sketches, largest_loss_of, sketches_of, steps_of
+from dpbounds.privacy.routes.lattice.steps import AnyStep, Lattice, cut
 
-LEVELS = 2**18  # of one step
-_BITS = 128  # of the exponentials
+LEVELS = 2**18  # most levels of one step
+_BITS = 128  # digits of an exponential
 _EXPONENTIAL_PRECISION = 256
-_MOST_EXPONENT = 6_900  # of the exponentials: e^6900 has less than 10 000 bits, the most that a file may have
-_WIDTH = 4e-3  # of log δ, for the first lattice
+_MOST_EXPONENT = 6_900  # largest exponent: e^6900 has less than 10 000 bits, the most that a file may have
+_WIDTH = 4e-3  # width of log δ on the first lattice
 _ALLOCATED_WIDTH = 3e-4  # relative width of ε, for the first grid of allocated steps
-_BELOW_LARGEST = 0.9  # of the largest loss: the largest ε that a lattice is chosen for
+_BELOW_LARGEST = 0.9  # share of the largest loss: the largest ε that a lattice is chosen for
 _CUT_OFF = 1e-4  # mass moved to infinity, relative to δ
 
 
@@ -86,17 +86,17 @@ def parts_of(product: Product, grid: Grid | None) -> tuple[Part, ...]:
     """Return the parts of a product; allocated steps are replaced by the pairs that dominate them on the grid."""
     found: Counter[tuple[AnyStep, Fraction]] = Counter()
     for pair, count in resolved(product):
-        if isinstance(pair, ShiftedGaussians) and pair.squared_shift == 0:
-            continue
         shown: Pair = pair
         factor = Fraction(1)
         if isinstance(pair, Allocated):
-            assert grid is not None
+            if grid is None:
+                raise Declined("allocated steps need a grid")
             on_grid = dominating(pair, grid)
             shown, factor = on_grid.pair, on_grid.factor
         if not shown.has_distribution:
             raise Declined("the lattice route does not prove shuffled batches")
-        found[as_step(shown), factor] += count
+        for step, times in steps_of(((shown, count),)):
+            found[step, factor] += times
     return tuple(Part(step, count, factor) for (step, factor), count in found.items())
 
 

@@ -24,12 +24,12 @@ _ACCEPTED, _REFUSED = 0, 1
 
 
 class MissingTools(DpboundsError):
-    """What is needed to build or to run the checker is not there; the message says how to get it."""
+    """A tool that builds or runs the checker is not installed; the message says how to get it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the checker answers: whether it accepts every claim, and a line for each."""
+    """The answer of the checker: whether it accepts every claim, and a line for each."""
 
     accepted: bool
     lines: tuple[str, ...]
