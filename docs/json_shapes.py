@@ -230,6 +230,9 @@ class Attacker(Head, Trained):
     rates: list[Rates]
     baseline: NotRequired[Number]
     reconstruction_risk: NotRequired[Number]
+    least_rate: NotRequired[Number]
+    gdp_parameter: NotRequired[Ends]
+    """The smallest mu of Gaussian differential privacy, for tests with both error rates at least least_rate."""
 
 
 class Remaining(Head):

@@ -35,6 +35,17 @@ def test_what_is_printed_is_rounded_to_the_safe_side(said):
     assert risk.lower * (1 - 1e-5) < wrong <= risk.lower
 
 
+def test_the_smallest_mu_of_gaussian_privacy(answer, said):
+    found, _ = answer("attacker", *RUN, "--least-rate", "1e-4")
+    mu = dp.gdp_parameter(dp.Gaussian(2) ** 3, least_rate="1e-4")
+    assert found["least_rate"] == 1e-4
+    assert Fraction(found["gdp_parameter"]["upper"]) >= mu.exact_upper
+    assert found["gdp_parameter"]["upper"] == pytest.approx(3**0.5 / 2)
+    told = said("attacker", *RUN, "--least-rate", "1e-4")
+    assert "mu at most 0.866026" in told  # rounded up
+    assert "error rates of at least 0.0001" in told
+
+
 def test_noise_for_an_advantage_and_for_a_true_positive_rate(answer):
     found, _ = answer("calibrate", "--target-advantage", "0.1", "--steps", "1")
     least = dp.calibrate_to_total_variation(dp.Gaussian, "0.1")

@@ -58,8 +58,12 @@ BAD_INPUT = [  # one for each place that refuses
     (["epsilon", "--delta", "1e-6", *RUN[:2], "--steps", "9", "--sample-rate", "1.5"], ["--sample-rate", "1.5"]),
     (
         ["epsilon", "--delta", "1e-6", *RUN[:2], "--steps", "9", "--sample-rate", "0"],
-        ["--sample-rate must be", "not 0"],
+        ["--sample-rate must be", "not 0", "no record is ever used"],
     ),
+    (["epsilon", "--delta", "1e-6", "--noise-multiplier", "0"], ["not 0", "without noise", "epsilon is infinite"]),
+    (["delta", "--epsilon", "inf", *RUN], ["not inf", "train without noise"]),
+    (["calibrate", "--target-epsilon", "0", "--target-delta", "1e-6"], ["not 0", "ask with --target-advantage"]),
+    (["calibrate", "--target-epsilon", "inf", "--target-delta", "1e-6"], ["not inf", "state no guarantee"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--relation", "replace"], ["--relation", "replace", "add-or-remove-one"]),
     (
         ["epsilon", "--delta", "1e-6", *RUN, "--sampling", "with-replacement"],

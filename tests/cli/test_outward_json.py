@@ -39,7 +39,10 @@ COMMANDS = {
         ("calibrate", *TARGET, "--steps", "3"),
         ("calibrate", "--target-tpr", "1/3", "--at-fpr", "0.1", "--steps", "3"),
     ],
-    "attacker": [("attacker", "--noise-multiplier", "3", "--steps", "3", "--prior", "1/3", "--baseline", "1/7")],
+    "attacker": [
+        ("attacker", "--noise-multiplier", "3", "--steps", "3", "--prior", "1/3", "--baseline", "1/7"),
+        ("attacker", "--noise-multiplier", "3", "--steps", "3", "--least-rate", "1e-4"),
+    ],
     "remaining": [("remaining", "--ledger", "LEDGER", *TARGET)],
     "ball": [
         (

@@ -90,7 +90,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "attacker": (
         "--noise-multiplier 1 --steps 3",
         "--noise-multiplier 1 --steps 10 --sample-rate 0.01 --prior 0.1 --baseline 0.2",
-        "--ledger l.json --false-positive-rate 0,0.3,1",
+        "--ledger l.json --false-positive-rate 0,0.3,1 --least-rate 1e-3",
     ),
     "remaining": (
         "--ledger l.json --target-epsilon 4 --target-delta 1e-5",

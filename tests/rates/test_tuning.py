@@ -239,7 +239,7 @@ def test_ever_more_records_reach_ever_smaller_points():
 @pytest.mark.parametrize("d", [1, 100])
 @pytest.mark.parametrize("metric", sorted(RANKED))
 def test_no_bound_of_a_plan_rises_with_n(metric, d):
-    sizes = [10**power for power in (6, 7, 8, 9, 10, 11, 12, 14)]
+    sizes = [10**power for power in (6, 8, 10, 12, 14)]
     assert_never_rises_with_n(RANKED[metric], metric, sizes, **(ALONG | {"d": d, "steps_limit": None}))
 
 

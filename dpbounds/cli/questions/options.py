@@ -49,6 +49,20 @@ class Word(click.Choice):  # type: ignore[type-arg] # Click 8.1 has none
 RELATIONS = Word(map(str, Relation), Relation.meant_by)
 
 
+_NO_NOISE = "without noise nothing is private, and epsilon is infinite"
+_NOTHING_HIDDEN = "an infinite epsilon promises nothing: train without noise, and state no guarantee"
+# What 0 or infinity means for an option that refuses it.
+_AT_THE_ENDS = {
+    ("--noise-multiplier", "0"): _NO_NOISE,
+    ("--noise-stddev", "0"): _NO_NOISE,
+    ("--noise-variance", "0"): _NO_NOISE,
+    ("--sample-rate", "0"): "at rate 0 no record is ever used, and epsilon and delta are 0",
+    ("--target-epsilon", "0"): "delta at epsilon 0 is an attacker's advantage: ask with --target-advantage",
+    ("--target-epsilon", "inf"): _NOTHING_HIDDEN,
+    ("--epsilon", "inf"): _NOTHING_HIDDEN,
+}
+
+
 def number(
     allowed: str, within: Callable[[Fraction], bool]
 ) -> Callable[[click.Context, click.Parameter, str | None], Fraction | None]:
@@ -57,9 +71,12 @@ def number(
     def read(ctx: click.Context, option: click.Parameter, text: str | None) -> Fraction | None:
         if text is None:
             return None
-        value = exact(text, option.opts[0])
+        name, infinite = option.opts[0], text.strip().lower() in ("inf", "infinity")
+        if infinite and (name, "inf") in _AT_THE_ENDS:
+            raise InvalidValue(name, text, allowed, _AT_THE_ENDS[name, "inf"])
+        value = exact(text, name)
         if not within(value):
-            raise InvalidValue(option.opts[0], text, allowed)
+            raise InvalidValue(name, text, allowed, "" if value else _AT_THE_ENDS.get((name, "0"), ""))
         return value
 
     return read

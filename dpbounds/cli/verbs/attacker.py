@@ -18,6 +18,7 @@ from dpbounds.expressions.exact import exact
 _RATES = "0.001,0.01,0.1"
 _DIGITS = 6
 _INSIDE = number("from 0 to 1", lambda x: 0 <= x <= 1)
+_LEAST_RATE = number("greater than 0 and less than 1/2", lambda x: 0 < x < Fraction(1, 2))
 
 
 def _rates(ctx: click.Context, option: click.Parameter, text: str) -> tuple[Fraction, ...]:
@@ -53,11 +54,23 @@ def _rates(ctx: click.Context, option: click.Parameter, text: str) -> tuple[Frac
     metavar="P",
     help="Probability that a guess without the release reconstructs a record; adds the largest probability with it.",
 )
+@click.option(
+    "--least-rate",
+    callback=_LEAST_RATE,
+    metavar="R",
+    help="Add the smallest mu of Gaussian privacy, for tests whose error rates are at least R, such as 1e-6.",
+)
 @TRAINING_OPTIONS
 @RELATION_OPTION
 @LEDGER_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-def command(rates: tuple[Fraction, ...], prior: Fraction, baseline: Fraction | None, **given: Any) -> int:
+def command(
+    rates: tuple[Fraction, ...],
+    prior: Fraction,
+    baseline: Fraction | None,
+    least_rate: Fraction | None,
+    **given: Any,
+) -> int:
     """Compute how well an attacker who sees every release can infer membership, or reconstruct a record.
 
     Example: dpbounds attacker --noise-multiplier 1 --sample-rate 0.01 --steps 1000
@@ -65,6 +78,7 @@ def command(rates: tuple[Fraction, ...], prior: Fraction, baseline: Fraction | N
     from dpbounds.cli.printing.wording import described
     from dpbounds.cli.questions.subjects import read_subject, under_proven_relation
     from dpbounds.privacy.accountants.attackers import bayes_risk, reconstruction_risk, true_positive_rate
+    from dpbounds.privacy.accountants.gaussian_dp import gdp_parameter
     from dpbounds.privacy.accountants.trade_off import membership_advantage
 
     if given["ledger"] is None:
@@ -76,6 +90,7 @@ def command(rates: tuple[Fraction, ...], prior: Fraction, baseline: Fraction | N
         found = {rate: true_positive_rate(mechanism, rate, relation) for rate in rates}
         advantage, risk = membership_advantage(mechanism, relation), bayes_risk(mechanism, prior, relation)
         rebuilt = None if baseline is None else reconstruction_risk(mechanism, baseline, relation)
+        mu = None if least_rate is None else gdp_parameter(mechanism, relation, least_rate=least_rate)
     if given["as_json"]:
         output.print_json(
             {
@@ -100,6 +115,11 @@ def command(rates: tuple[Fraction, ...], prior: Fraction, baseline: Fraction | N
                         "reconstruction_risk": output.json_number(rebuilt, "up"),
                     }
                 ),
+                **(
+                    {}
+                    if mu is None
+                    else {"least_rate": output.json_given(least_rate), "gdp_parameter": output.json_ends(mu)}
+                ),
                 **subject.parameters,
             }
         )
@@ -117,6 +137,11 @@ def command(rates: tuple[Fraction, ...], prior: Fraction, baseline: Fraction | N
                     "reconstruction": f"at most {output.rounded(rebuilt, _DIGITS, 'up')}, for a guess of probability "
                     f"{output.plain(baseline or Fraction(0))} without the release"
                 }
+            ),
+            **(
+                {}
+                if mu is None or least_rate is None
+                else {"Gaussian privacy": f"mu {_at_most(mu)}, for error rates of at least {output.plain(least_rate)}"}
             ),
             "relation": relation,
             "mechanism": described(mechanism),

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 from dpbounds.displayed import Displayed, Sheet, number
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism, demand_one_of, shortened
 from dpbounds.expressions.enclosure import Enclosure, End
-from dpbounds.expressions.exact import ExactLike, brief, exact
+from dpbounds.expressions.exact import ExactLike, as_promised, brief, exact
 from dpbounds.expressions.time_limit import TimeIsUp, is_limited, time_limited, without_time_limit
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.limits import SMALLEST_TOLERANCE
@@ -36,6 +36,7 @@ from dpbounds.privacy.domination.composition import NeighbourClasses, neighbour_
 from dpbounds.privacy.domination.many_choices import classes_with_gaussian_choices
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.core import listed
+from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import Moments, Product, holds_allocation, holds_shuffling
 from dpbounds.privacy.proofs import Proof
 from dpbounds.privacy.relations import Relation, as_relation
@@ -160,13 +161,29 @@ def delta(
 ) -> Enclosure:
     """Enclose δ(ε), the smallest δ for which the dominating pairs are (ε, δ)-indistinguishable.
 
-    Arguments and errors as for :func:`epsilon`, with ``epsilon`` at least 0 in place of ``delta``.
+    Arguments and errors as for :func:`epsilon`, with ``epsilon`` in place of ``delta``. It may be negative: both orders
+    of neighbours count, and H_{1/α}(P, Q) = 1 - 1/α + H_α(Q, P)/α, so that δ(-ε) = 1 - e^-ε + e^-ε δ(ε).
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> "1.7546333e-8" < delta(Gaussian(5), epsilon=1) < "1.7546334e-8"
     True
+    >>> delta(Gaussian(5), epsilon=-1).decimals(8)
+    ('0.63212056', '0.63212057')
     """
+    asked = as_promised(epsilon, "epsilon")
+    if asked < 0:
+        mirrored = delta(mechanism, -asked, relation, tolerance=tolerance, time_limit=time_limit)
+        return _of_reversed_order(mirrored, asked)
     return account(mechanism, epsilon=epsilon, relation=relation, tolerance=tolerance, time_limit=time_limit).enclosure
+
+
+def _of_reversed_order(mirrored: Enclosure, epsilon: Fraction) -> Enclosure:
+    """Return δ(ε) for a negative ε, from the enclosure of δ(-ε)."""
+    precision = max(mirrored.precision, OUTER_PRECISION)
+    with working(precision):
+        rest = ball(epsilon).exp()
+        ends = (1 - rest * (1 - ball(Fraction(end))) for end in (mirrored.exact_lower, mirrored.exact_upper))
+        return Enclosure.from_balls(*ends, mirrored.method, precision).within(0, 1)
 
 
 def account(
