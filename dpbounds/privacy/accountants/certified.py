@@ -182,8 +182,8 @@ def _of_reversed_order(mirrored: Enclosure, epsilon: Fraction) -> Enclosure:
     precision = max(mirrored.precision, OUTER_PRECISION)
     with working(precision):
         rest = ball(epsilon).exp()
-        ends = (1 - rest * (1 - ball(Fraction(end))) for end in (mirrored.exact_lower, mirrored.exact_upper))
-        return Enclosure.from_balls(*ends, mirrored.method, precision).within(0, 1)
+        lower, upper = (1 - rest * (1 - ball(Fraction(end))) for end in (mirrored.exact_lower, mirrored.exact_upper))
+        return Enclosure.from_balls(lower, upper, mirrored.method, precision).within(0, 1)
 
 
 def account(
