@@ -187,7 +187,6 @@ def test_total_variation_or_more_costs_nothing() -> None:
         lambda: epsilon(dp.Gaussian(1), math.nan),
         lambda: epsilon(dp.Gaussian(1), "much"),
         lambda: epsilon(dp.Gaussian(1), "1e-6", "neighbours"),
-        lambda: delta(dp.Gaussian(1), -1),
         lambda: delta(dp.Gaussian(1), math.inf),
         lambda: epsilon(dp.Gaussian(1), "1e-6", tolerance=0),
         lambda: epsilon(dp.Gaussian(1), "1e-6", tolerance=cast(Any, "narrow")),
