@@ -15,6 +15,7 @@ from typing import TextIO
 import click
 
 from dpbounds import __version__
+from dpbounds.cli.meant import command_meant, with_meaning
 from dpbounds.errors import BudgetExceeded, CertificateError, DpboundsError, NotCertified, did_you_mean, shortened
 from dpbounds.limits import LINE, SHOWN
 
@@ -58,7 +59,8 @@ class _Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         verbs = self.list_commands(ctx)
         if args and args[0] not in verbs and not args[0].startswith("-"):
-            near = did_you_mean(args[0], verbs)
+            meant = command_meant(args[0], verbs)
+            near = f"did you mean {meant}?" if meant else did_you_mean(args[0], verbs)
             word = shortened(repr(args[0]), SHOWN)
             raise click.UsageError(
                 f"unknown command {word}{near and f': {near}'}; `dpbounds --help` lists the commands"
@@ -101,6 +103,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         click.echo(nl=False)  # flushes, while an error can still be reported
     except (click.Abort, KeyboardInterrupt):
         return say("interrupted", _INTERRUPTED)
+    except click.NoSuchOption as error:
+        return say(with_meaning(error).format_message(), BAD_INPUT)
     except click.ClickException as error:
         return say(error.format_message(), BAD_INPUT)
     except (BudgetExceeded, CertificateError, NotCertified) as error:

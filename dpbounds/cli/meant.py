@@ -1,0 +1,57 @@
+"""Words that other tools and papers have for the commands and options here: suggestions by meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import click
+
+_COMMANDS = {
+    "calibrate": ("noise", "sigma", "noise-multiplier", "get-noise-multiplier"),
+    "epsilon": ("account", "accountant", "budget", "compute", "eps", "privacy", "spent", "certify", "statement"),
+    "attacker": ("attack", "membership", "advantage", "tpr", "trade-off"),
+    "theorems": ("list", "search", "papers", "statements"),
+    "run": ("train", "fit", "sgd", "dpsgd", "dp-sgd", "algorithms"),
+    "check": ("certificate",),
+    "regimes": ("map",),
+}
+# In the order of preference, for options that a command may have under one of several names.
+_OPTIONS = {
+    "target-epsilon": ("eps", "target-eps", "privacy-budget"),
+    "epsilon": ("eps", "target-eps", "privacy-budget"),
+    "noise-multiplier": ("sigma", "z", "multiplier", "noise-scale", "scale"),
+    "noise-stddev": ("stddev", "std", "standard-deviation"),
+    "noise-variance": ("variance", "sigma2"),
+    "noise": ("mechanism", "distribution", "noise-type"),
+    "sample-rate": ("q", "sampling-rate", "sampling-probability", "rate", "probability"),
+    "steps": ("t", "iterations", "iters", "num-steps", "compositions", "rounds"),
+    "batch-size": ("batch", "lot-size", "lot"),
+    "dataset-size": ("n", "num-examples", "num-samples", "records", "size"),
+    "clipping-norm": ("c", "clip", "clipping", "max-grad-norm", "l2-norm-clip", "sensitivity"),
+    "relation": ("neighboring", "neighbouring", "neighboring-relation", "adjacency", "adjacent"),
+    "method": ("accountant", "route"),
+    "local-epsilon": ("epsilon0", "local-eps"),
+    "answers": ("options", "categories", "k"),
+    "report": ("html", "pdf"),
+}
+
+
+def command_meant(word: str, verbs: Collection[str]) -> str:
+    """Return the command that a word of other tools names; empty if none is known.
+
+    >>> command_meant("accountant", ["epsilon", "calibrate"])
+    'epsilon'
+    """
+    return next((verb for verb, words in _COMMANDS.items() if word.lower() in words and verb in verbs), "")
+
+
+def with_meaning(error: click.NoSuchOption) -> click.NoSuchOption:
+    """Suggest the options that an unknown one names elsewhere, in place of those that are spelled alike."""
+    if error.ctx is None:
+        return error
+    known = {name for param in error.ctx.command.params for name in getattr(param, "opts", ())}
+    word = error.option_name.lstrip("-").replace("_", "-").lower()
+    meant = [f"--{option}" for option, words in _OPTIONS.items() if word in words and f"--{option}" in known]
+    if f"--{word}" in known:  # with an underscore, or in capitals
+        meant = [f"--{word}"]
+    return click.NoSuchOption(error.option_name, possibilities=meant[:1], ctx=error.ctx) if meant else error
