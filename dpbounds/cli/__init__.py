@@ -15,7 +15,7 @@ from typing import TextIO
 import click
 
 from dpbounds import __version__
-from dpbounds.cli.meant import command_meant, with_meaning
+from dpbounds.cli.meant import command_meant, of_an_unknown_option
 from dpbounds.errors import BudgetExceeded, CertificateError, DpboundsError, NotCertified, did_you_mean, shortened
 from dpbounds.limits import LINE, SHOWN
 
@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return say("interrupted", _INTERRUPTED)
     except click.NoSuchOption as error:
-        return say(with_meaning(error).format_message(), BAD_INPUT)
+        return say(of_an_unknown_option(error), BAD_INPUT)
     except click.ClickException as error:
         return say(error.format_message(), BAD_INPUT)
     except (BudgetExceeded, CertificateError, NotCertified) as error:

@@ -45,13 +45,13 @@ def command_meant(word: str, verbs: Collection[str]) -> str:
     return next((verb for verb, words in _COMMANDS.items() if word.lower() in words and verb in verbs), "")
 
 
-def with_meaning(error: click.NoSuchOption) -> click.NoSuchOption:
-    """Suggest the options that an unknown one names elsewhere, in place of those that are spelled alike."""
+def of_an_unknown_option(error: click.NoSuchOption) -> str:
+    """Return the message of an error, with the option that is meant in place of those that are spelled alike."""
     if error.ctx is None:
-        return error
+        return error.format_message()
     known = {name for param in error.ctx.command.params for name in getattr(param, "opts", ())}
     word = error.option_name.lstrip("-").replace("_", "-").lower()
     meant = [f"--{option}" for option, words in _OPTIONS.items() if word in words and f"--{option}" in known]
     if f"--{word}" in known:  # with an underscore, or in capitals
         meant = [f"--{word}"]
-    return click.NoSuchOption(error.option_name, possibilities=meant[:1], ctx=error.ctx) if meant else error
+    return f"{error.message} Did you mean {meant[0]!r}?" if meant else error.format_message()
