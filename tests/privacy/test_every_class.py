@@ -371,6 +371,8 @@ USERS = {  # modules that ask for classes; those of the command line ask only wh
         "publishing.certificates.checking",
         "publishing.certificates.claims",
         "publishing.hints",
+        "publishing.kernel.checking",
+        "publishing.kernel.writing",
         "renyi.concentrated_accounts",
         "budgets.filters",
         "accountants.groups",

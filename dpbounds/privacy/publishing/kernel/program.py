@@ -8,6 +8,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from dpbounds import documents
 from dpbounds.errors import DpboundsError
 from dpbounds.privacy.publishing.kernel.files import KernelCertificate
 
@@ -62,7 +63,7 @@ def run_checker(certificate: KernelCertificate) -> Verdict:
         if built.returncode:
             raise MissingTools(f"the checker could not be built ({_last(built)}): {HOW_TO_GET_THEM}")
         file = folder / "certificate"
-        file.write_text(certificate.text(), encoding="ascii")
+        documents.write(file, certificate.text())
         answer = _run([str(folder / "checker" / "check_kernel"), str(file)], _RUN_SECONDS)
     if answer.returncode not in (_ACCEPTED, _REFUSED):
         raise MissingTools(f"the checker stopped without a verdict ({_last(answer)})")
