@@ -15,7 +15,6 @@ from typing import TextIO
 import click
 
 from dpbounds import __version__
-from dpbounds.cli.meant import command_meant, of_an_unknown_option
 from dpbounds.errors import BudgetExceeded, CertificateError, DpboundsError, NotCertified, did_you_mean, shortened
 from dpbounds.limits import LINE, SHOWN
 
@@ -59,6 +58,8 @@ class _Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         verbs = self.list_commands(ctx)
         if args and args[0] not in verbs and not args[0].startswith("-"):
+            from dpbounds.cli.meant import command_meant
+
             meant = command_meant(args[0], verbs)
             near = f"did you mean {meant}?" if meant else did_you_mean(args[0], verbs)
             word = shortened(repr(args[0]), SHOWN)
@@ -104,6 +105,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return say("interrupted", _INTERRUPTED)
     except click.NoSuchOption as error:
+        from dpbounds.cli.meant import of_an_unknown_option
+
         return say(of_an_unknown_option(error), BAD_INPUT)
     except click.ClickException as error:
         return say(error.format_message(), BAD_INPUT)
