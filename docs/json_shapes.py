@@ -120,6 +120,8 @@ class Spent(Head, Trained):
     group_size: NotRequired[int]
     total_variation: NotRequired[Ends]
     explain: NotRequired[list[Explained]]
+    note: NotRequired[str]
+    """A remark on the mechanism, such as that a secret order gains nothing."""
     cheaper: NotRequired[Cheaper]
     statement: NotRequired[str]
     value: NotRequired[Given]

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import json
 import pytest
 
 import dpbounds as dp
@@ -161,3 +162,5 @@ def test_a_note_where_the_secret_order_gains_nothing(capsys):
     for noise, gains in (("discrete-gaussian", False), ("laplace", True), ("gaussian", True)):
         assert main(["epsilon", *run, "--noise", noise]) == 0
         assert ("note       the secret order gains nothing" in capsys.readouterr().out) != gains
+        assert main(["epsilon", *run, "--noise", noise, "--json"]) == 0
+        assert ("the secret order gains nothing" in json.loads(capsys.readouterr().out).get("note", "")) != gains

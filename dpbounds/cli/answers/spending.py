@@ -12,7 +12,7 @@ from dpbounds.cli.answers.plots import PLOT_OPTION
 from dpbounds.cli.printing import output
 from dpbounds.cli.printing.progress import waiting_line
 from dpbounds.cli.questions import options as given_options
-from dpbounds.cli.questions.reports import REPORT_OPTIONS
+from dpbounds.cli.questions.local_reports import REPORT_OPTIONS
 from dpbounds.cli.questions.training import TRAINING_OPTIONS
 from dpbounds.privacy.relations import Relation
 
@@ -273,6 +273,8 @@ def _as_json(
             if proven is None
             else output.explained(proven.proofs, "dominates") + output.explained(proven.attacks, "attack")
         )
+    if remark := _remark(question):
+        document["note"] = remark
     if cheaper is not None:
         document["cheaper"] = cheaper.as_json()
     if statement is not None:
@@ -280,14 +282,20 @@ def _as_json(
     return document
 
 
+def _remark(question: Question) -> str:
+    """Return what its mechanisms remark on themselves, such as that an order gains nothing; empty if nothing."""
+    from dpbounds.privacy.mechanisms import parts_of
+
+    remarks = dict.fromkeys(part.remark(question.relation) for part, _ in parts_of(question.mechanism))
+    return "; ".join(filter(None, remarks))
+
+
 def _print(question: Question, found: Answer, subject: Subject, given: dict[str, Any], cheaper: Cheaper | None) -> None:
     from dpbounds.cli.printing.wording import described
-    from dpbounds.privacy.mechanisms import parts_of
 
     other = "delta" if question.wanted == "epsilon" else "epsilon"
     group = {"group size": str(question.group_size)} if question.group_size > 1 else {}
-    remarks = dict.fromkeys(part.remark(question.relation) for part, _ in parts_of(question.mechanism))
-    remark = "; ".join(filter(None, remarks))
+    remark = _remark(question)
     output.print_rows(
         {
             question.wanted: output.shown(found.enclosure, given["digits"], tight=found.tight),
