@@ -1,8 +1,8 @@
 """Loaders that shuffle, on the command line: one command says what they spent, and what has no proof is one line."""
 
+import json
 from fractions import Fraction
 
-import json
 import pytest
 
 import dpbounds as dp

@@ -11,9 +11,9 @@ import click
 from click.core import ParameterSource
 
 from dpbounds.cli.printing import output
+from dpbounds.cli.questions.local_reports import read_reports
 from dpbounds.cli.questions.matrices import stream_parameters
 from dpbounds.cli.questions.options import note, reading, unfit
-from dpbounds.cli.questions.local_reports import read_reports
 from dpbounds.cli.questions.training import (
     FIXED_SIZE,
     GAUSSIAN,
