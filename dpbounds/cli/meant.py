@@ -1,4 +1,4 @@
-"""Words that other tools and papers have for the commands and options here: suggestions by meaning."""
+"""Names that other tools and papers use for the commands and options of dpbounds, as suggestions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _OPTIONS = {
 
 
 def command_meant(word: str, verbs: Collection[str]) -> str:
-    """Return the command that a word of other tools names; empty if none is known.
+    """Return the command that a name from other tools stands for; empty if none is known.
 
     >>> command_meant("accountant", ["epsilon", "calibrate"])
     'epsilon'
@@ -46,7 +46,7 @@ def command_meant(word: str, verbs: Collection[str]) -> str:
 
 
 def of_an_unknown_option(error: click.NoSuchOption) -> str:
-    """Return the message of an error, with the option that is meant in place of those that are spelled alike."""
+    """Return the message of an error; it suggests an option by its meaning, else by its spelling."""
     if error.ctx is None:
         return error.format_message()
     known = {name for param in error.ctx.command.params for name in getattr(param, "opts", ())}

@@ -51,7 +51,7 @@ RELATIONS = Word(map(str, Relation), Relation.meant_by)
 
 _NO_NOISE = "without noise nothing is private, and epsilon is infinite"
 _NOTHING_HIDDEN = "an infinite epsilon promises nothing: train without noise, and state no guarantee"
-# What 0 or infinity means for an option that refuses it.
+# The meaning of 0 or infinity, for options that refuse it.
 _AT_THE_ENDS = {
     ("--noise-multiplier", "0"): _NO_NOISE,
     ("--noise-stddev", "0"): _NO_NOISE,

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtr
 from scipy.stats import binom
 
+from dpbounds.privacy.pairs.binomials import binomial
 from dpbounds.privacy.pairs.core import Other
 from dpbounds.privacy.pairs.losses import upper_tail
 
@@ -139,13 +140,7 @@ def _chances(pair: CrowdedGaussians) -> dict[int, arb]:
     n, low = pair.size - 1, int(kept[0])
     rate = _ball(pair.sample_rate)
     odds = rate / (1 - rate)
-    chance = (
-        arb(n + 1).lgamma()
-        - arb(low + 1).lgamma()
-        - arb(n - low + 1).lgamma()
-        + low * rate.log()
-        + (n - low) * (-rate).log1p()
-    ).exp()
+    chance = binomial(n, low, rate)
     found = {}
     for k in range(low, int(kept[-1]) + 1):
         found[k] = chance

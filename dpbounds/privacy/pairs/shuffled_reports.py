@@ -21,6 +21,7 @@ from flint import arb
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
+from dpbounds.privacy.pairs.binomials import binomial
 from dpbounds.privacy.pairs.core import DirectedPair, Direction, LargestLoss, Pair, Product, Writer, changed
 from dpbounds.privacy.pairs.losses import ROUNDING_PRECISION, LossDistribution, as_ball, ball, rounded_up, swapped
 from dpbounds.privacy.pairs.responses import Discrete, FourPoints, Responses
@@ -393,12 +394,6 @@ def window(trials: int, probability: float, negligible: float = _NEGLIGIBLE) -> 
     mean, log = trials * probability, -math.log(negligible)
     reach = math.sqrt(2 * log * mean * max(0.0, 1 - probability)) + log / 3 + 2
     return max(0, math.floor(mean - reach)), min(trials, math.ceil(mean + reach))
-
-
-def binomial(trials: int, hits: int, probability: arb) -> arb:
-    """Return the probability of ``hits`` hits."""
-    ways = arb(trials + 1).lgamma() - arb(hits + 1).lgamma() - arb(trials - hits + 1).lgamma()
-    return (ways + hits * probability.log() + (trials - hits) * (-probability).log1p()).exp()
 
 
 def _groups_with_means(

@@ -21,6 +21,7 @@ from scipy.special import betainc
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.working import working
+from dpbounds.privacy.pairs.binomials import binomial
 from dpbounds.privacy.pairs.losses import ball
 
 _PRECISION, _LARGEST_PRECISION, _ACCURACY = 192, 1 << 14, 96
@@ -104,17 +105,11 @@ def _chances(rate: Fraction, most: int, size: int) -> _Chances:
                 if tau < ball(_SELDOM):
                     return _Chances(_SELDOM, none, rate, none, none)
                 low, high = max(none, ball_end(tau, "down")), min(one, ball_end(tau, "up"))
-                just = max(none, ball_end(_binomial_mass(size - 1, rate, most - 1), "down"))
+                just = max(none, ball_end(binomial(size - 1, most - 1, ball(rate)), "down"))
                 seldom, often = (min(rate, max(none, ball_end(kept, way))) for way in ("down", "up"))
                 return _Chances(high, low, often, seldom, just)
         precision *= 2
     raise NotCertified(f"the probability that more than {most} of {size} records are sampled lost all accuracy")
-
-
-def _binomial_mass(count: int, rate: Fraction, value: int) -> arb:
-    """P(Bin(count, rate) = value) for a rate below 1."""
-    ways = arb(count + 1).lgamma() - arb(value + 1).lgamma() - arb(count - value + 1).lgamma()
-    return (ways + value * ball(rate).log() + (count - value) * (-ball(rate)).log1p()).exp()
 
 
 def binomial_tail(count: int, rate: Fraction, least: int) -> arb:

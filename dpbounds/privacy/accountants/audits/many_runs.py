@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -179,11 +180,8 @@ def largest_by_ranks(tests: Sequence[RankTest], hypothesis: Hypothesis, error: F
         checkpoint()
         if test.planned_p_value(hypothesis, float(best), limit) > limit:
             continue
-        found = largest_refuted(
-            lambda number, test=test: test.planned_p_value(hypothesis, number, limit),  # type: ignore[misc]
-            lambda number, test=test: test.p_value(hypothesis, number, level),  # type: ignore[misc]
-            level,
-        )
+        planned, proven = partial(test.planned_p_value, hypothesis), partial(test.p_value, hypothesis)
+        found = largest_refuted(partial(planned, level=limit), partial(proven, level=level), level)
         if found > best:
             best, by = found, test
     return best, by

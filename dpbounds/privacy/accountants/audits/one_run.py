@@ -17,8 +17,9 @@ from scipy import special, stats
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.exact import to_float
 from dpbounds.expressions.working import working
-from dpbounds.privacy.accountants.audits.tails import PRECISION, largest_refuted, probability_of, tail_by_first
+from dpbounds.privacy.accountants.audits.tails import PRECISION, largest_refuted, tail_by_first
 from dpbounds.privacy.notions.gaussian import gaussian_delta
+from dpbounds.privacy.pairs.binomials import binomial
 from dpbounds.privacy.pairs.losses import ball
 
 Floats = NDArray[np.float64]
@@ -53,7 +54,7 @@ class Guesses:
             if not success * self.guesses < self.correct:
                 return Fraction(1)
             by_first = tail_by_first(self.correct, self.guesses, odds)
-            tail = probability_of(self.correct, self.guesses, success, failure) * by_first
+            tail = binomial(self.guesses, self.correct, success, failure) * by_first
             more = self.canaries * ball(delta) * (1 - tail) * by_first / self.correct
             return min(Fraction(1), ball_end(tail + more, "up"))
 

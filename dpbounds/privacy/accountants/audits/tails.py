@@ -12,6 +12,7 @@ from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.exact import to_float
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
+from dpbounds.privacy.pairs.binomials import binomial
 from dpbounds.privacy.pairs.losses import ball
 
 PRECISION = 128
@@ -36,12 +37,6 @@ def tail_by_first(first: int, count: int, odds: arb) -> arb:
     return total
 
 
-def probability_of(successes: int, count: int, success: arb, failure: arb) -> arb:
-    """Return the probability of exactly this number of successes, both probabilities greater than 0."""
-    ways = arb(count + 1).lgamma() - arb(successes + 1).lgamma() - arb(count - successes + 1).lgamma()
-    return (ways + successes * success.log() + (count - successes) * failure.log()).exp()
-
-
 def at_least(first: int, count: int, success: arb) -> arb:
     """Return P(X >= first) of a binomial X with ``count`` trials.
 
@@ -55,9 +50,9 @@ def at_least(first: int, count: int, success: arb) -> arb:
     if not (success > 0 and failure > 0):  # the ball contains 0 or 1
         return arb(0).union(arb(1))
     if count * success < first:
-        return probability_of(first, count, success, failure) * tail_by_first(first, count, success / failure)
+        return binomial(count, first, success, failure) * tail_by_first(first, count, success / failure)
     least = count - first + 1  # failures that prevent it
-    return 1 - probability_of(least, count, failure, success) * tail_by_first(least, count, failure / success)
+    return 1 - binomial(count, least, failure, success) * tail_by_first(least, count, failure / success)
 
 
 def largest_refuted(

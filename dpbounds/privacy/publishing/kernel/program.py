@@ -66,7 +66,7 @@ def run_checker(certificate: KernelCertificate) -> Verdict:
         documents.write(file, certificate.text())
         answer = _run([str(folder / "checker" / "check_kernel"), str(file)], _RUN_SECONDS)
     if answer.returncode not in (_ACCEPTED, _REFUSED):
-        raise MissingTools(f"the checker stopped without a verdict ({_last(answer)})")
+        raise MissingTools(f"the checker stopped without a verdict ({_last(answer)}); please report it, with the file")
     lines = tuple(answer.stdout.splitlines())
     accepted = [line.startswith("accepted ") for line in lines]
     whole = len(lines) == len(certificate.claims)
@@ -79,7 +79,9 @@ def _run(command: list[str], seconds: int) -> subprocess.CompletedProcess[str]:
             command, capture_output=True, text=True, timeout=seconds, check=False
         )
     except subprocess.TimeoutExpired:
-        raise MissingTools(f"{Path(command[0]).name} took more than {seconds} seconds") from None
+        raise MissingTools(
+            f"{Path(command[0]).name} took more than {seconds} seconds; check the file on a faster machine"
+        ) from None
 
 
 def _last(result: subprocess.CompletedProcess[str]) -> str:

@@ -17,9 +17,10 @@ from flint import arb
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
+from dpbounds.privacy.pairs.binomials import binomial
 from dpbounds.privacy.pairs.losses import LossDistribution, ball, law_of
 from dpbounds.privacy.pairs.pairs import Direction, Discrete, ShiftedGaussians, ShuffledBatches
-from dpbounds.privacy.pairs.shuffled_reports import binomial, window
+from dpbounds.privacy.pairs.shuffled_reports import window
 from dpbounds.privacy.proofs import Declined
 
 PRECISION = 192
