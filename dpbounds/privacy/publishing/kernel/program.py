@@ -25,7 +25,7 @@ _ACCEPTED, _REFUSED = 0, 1
 
 
 class MissingTools(DpboundsError):
-    """A tool that builds or runs the checker is not installed; the message says how to get it."""
+    """A tool that builds or runs the checker is missing or fails; the message says how to get it."""
 
 
 @dataclass(frozen=True, slots=True)
