@@ -214,6 +214,18 @@ class ErrorRates(Head, Trained):
     certified: bool
 
 
+class OfMu(Head, Trained):
+    """Of `--target-mu`."""
+
+    fails_at: Given
+    """Proven not to suffice; null where none was found."""
+    gdp_parameter: Ends
+    target_mu: Number
+    least_rate: Number
+    relation: str
+    certified: bool
+
+
 class Rates(TypedDict):
     false_positive_rate: Number
     true_positive_rate: Ends
@@ -898,7 +910,7 @@ class Stubs(Head):
 
 
 SHAPES: dict[str, Any] = {
-    "calibrate": Calibrated | ErrorRates,
+    "calibrate": Calibrated | ErrorRates | OfMu,
     "epsilon": Epsilon | Methods | Probable,
     "delta": Delta | Methods | Probable,
     "attacker": Attacker,

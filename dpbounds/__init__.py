@@ -54,16 +54,17 @@ if TYPE_CHECKING:
         tuned_epsilon as tuned_epsilon,
         tuned_pure as tuned_pure,
     )
+    from dpbounds.privacy.budgets.attacker_targets import (
+        AttackerCalibration as AttackerCalibration,
+        calibrate_to_gdp as calibrate_to_gdp,
+        calibrate_to_true_positive_rate as calibrate_to_true_positive_rate,
+    )
     from dpbounds.privacy.budgets.ball_noise import BallDescent as BallDescent
     from dpbounds.privacy.budgets.batch_room import least_max_batch_size as least_max_batch_size
     from dpbounds.privacy.budgets.calibration import (
         Calibration as Calibration,
         calibrate as calibrate,
         hidden_constant as hidden_constant,
-    )
-    from dpbounds.privacy.budgets.error_rates import (
-        ErrorRateCalibration as ErrorRateCalibration,
-        calibrate_to_true_positive_rate as calibrate_to_true_positive_rate,
     )
     from dpbounds.privacy.budgets.filters import (
         GaussianFilter as GaussianFilter,

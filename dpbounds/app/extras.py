@@ -168,6 +168,10 @@ def _call(given: dict[str, Any], solve: str, factory: str) -> tuple[str, str]:
         rates = f'"{exactly(given["target_tpr"])}", "{exactly(given["at_fpr"])}"'
         call = f"dp.calibrate_to_true_positive_rate(lambda value: {factory}, {rates}, {relation})"
         return call, f"{values}, found.attained"
+    if given["target_mu"] is not None:
+        rate = f', least_rate="{exactly(given["least_rate"])}"' if given["least_rate"] else ""
+        call = f'dp.calibrate_to_gdp(lambda value: {factory}, "{exactly(given["target_mu"])}", {relation}{rate})'
+        return call, f"{values}, found.attained"
     if given["target_advantage"] is not None and solve == "noise" and given["group_size"] == 1:
         advantage = f'"{exactly(given["target_advantage"])}"'
         call = f"dp.calibrate_to_total_variation(lambda value: {factory}, {advantage}, {relation})"

@@ -67,7 +67,7 @@ _HEADERS = {
     "cache-control": "no-store",
 }
 _ASKED = (
-    *("target-epsilon", "target-delta", "target-advantage", "target-tpr", "at-fpr"),
+    *("target-epsilon", "target-delta", "target-advantage", "target-tpr", "at-fpr", "target-mu", "least-rate"),
     *("solve", "error", "explain", "time-limit"),
 )  # options of a calibration that a run does not have
 _PARTS = {"epsilon": ("details", "accountants"), "delta": ("details", "accountants"), "attacker": ("rates",)}
@@ -497,7 +497,7 @@ def _spending(view: View, pairs: Pairs, told: printed.Printed) -> tuple[str, Pai
     given = dict(pairs)
     if view.verb in ("epsilon", "delta"):
         return view.verb, pairs
-    if view.verb != "calibrate" or "target-tpr" in given:
+    if view.verb != "calibrate" or "target-tpr" in given or "target-mu" in given:
         return None
     if "target-advantage" in given:
         return "delta", [("epsilon", "0"), *_solved(view, pairs, told)]

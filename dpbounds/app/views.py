@@ -246,7 +246,7 @@ GROUPS = {
     "Other noise, or another unknown": (
         *("solve", "noise-multiplier", "noise-stddev", "clipping-norm", "noise", "bound", "noise-variance"),
     ),
-    "An attacker in place of a budget": ("target-advantage", "target-tpr", "at-fpr"),
+    "An attacker in place of a budget": ("target-advantage", "target-tpr", "at-fpr", "target-mu", "least-rate"),
     "Correlated noise": (
         *("matrix", "toeplitz", "tree", "bands", "error", "participation", "separation", "at-most", "groups"),
     ),

@@ -237,6 +237,7 @@ def test_the_python_of_a_ledger_tells_the_same(ask):
         ("calibrate", "target-advantage=0.1&steps=2"),
         ("calibrate", "target-advantage=0.1&noise-multiplier=99&solve=steps"),
         ("calibrate", "target-tpr=0.1&at-fpr=0.01&steps=1"),
+        ("calibrate", "target-mu=1&least-rate=1e-3&steps=4"),
     ],
 )
 def test_the_python_computes_the_same(ask, view, query):

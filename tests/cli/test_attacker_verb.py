@@ -57,6 +57,20 @@ def test_noise_for_an_advantage_and_for_a_true_positive_rate(answer):
     assert found["fails_at"] < found["noise_multiplier"]
 
 
+@pytest.mark.seconds
+def test_noise_for_a_mu(answer):
+    found, _ = answer("calibrate", "--target-mu", "1/2", "--steps", "16")
+    assert (found["target_mu"], found["least_rate"]) == (0.5, 1e-6)
+    assert found["fails_at"] < 8 <= found["noise_multiplier"] < 8 * (1 + 1e-8)
+    assert found["gdp_parameter"]["upper"] <= 0.5
+
+
+@pytest.mark.seconds
+def test_noise_for_a_mu_in_words(said):
+    told = said("calibrate", "--target-mu", "1/2", "--steps", "16", "--least-rate", "1e-4")
+    assert "mu 0.5 for error rates of at least 0.0001" in told
+
+
 def test_pure_budgets(answer):
     found, _ = answer("epsilon", "--noise", "laplace", "--noise-multiplier", "4", "--steps", "3", "--delta", "0")
     assert found["epsilon"] == {"lower": 0.75, "upper": 0.75}

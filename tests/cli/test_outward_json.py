@@ -38,6 +38,7 @@ COMMANDS = {
     "calibrate": [
         ("calibrate", *TARGET, "--steps", "3"),
         ("calibrate", "--target-tpr", "1/3", "--at-fpr", "0.1", "--steps", "3"),
+        ("calibrate", "--target-mu", "1/3", "--steps", "3"),
     ],
     "attacker": [
         ("attacker", "--noise-multiplier", "3", "--steps", "3", "--prior", "1/3", "--baseline", "1/7"),

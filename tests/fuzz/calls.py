@@ -22,7 +22,7 @@ _LEFT_OUT = (
     "Relation",
     "Account",
     "Calibration",
-    "ErrorRateCalibration",
+    "AttackerCalibration",
     "Probable",
     "Remaining",
     "ScoreAudit",

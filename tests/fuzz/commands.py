@@ -73,6 +73,7 @@ BASES: dict[str, tuple[str, ...]] = {
         "--target-epsilon 1 --target-delta 0 --steps 3 --noise laplace",
         "--target-advantage 0.1 --steps 3",
         "--target-tpr 0.1 --at-fpr 0.01 --steps 3",
+        "--target-mu 1 --least-rate 1e-4 --steps 3",
     ),
     "epsilon": (
         "--noise-multiplier 1 --delta 1e-6 --steps 3",

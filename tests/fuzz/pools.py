@@ -254,6 +254,7 @@ def right_values() -> dict[str, list[Any]]:
         "target": ["0.1"],
         "calibrate_to_true_positive_rate.target": ["0.5"],
         "calibrate_to_true_positive_rate.false_positive_rate": ["0.01"],
+        "mu": ["1"],
         "total_variation": ["0.1"],
         "budget": [fraction(1)],
         "spent": [fraction(0)],

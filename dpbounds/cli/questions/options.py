@@ -84,6 +84,7 @@ def number(
 
 POSITIVE = number("greater than 0", lambda x: x > 0)
 AT_LEAST_ZERO = number("at least 0", lambda x: x >= 0)
+LEAST_RATE = number("greater than 0 and less than 1/2", lambda x: 0 < x < Fraction(1, 2))
 PROBABILITY = number("greater than 0 and less than 1", lambda x: 0 < x < 1)
 PROBABILITY_OR_ZERO = number("at least 0 and less than 1", lambda x: 0 <= x < 1)
 RATE = number("greater than 0 and at most 1", lambda x: 0 < x <= 1)
@@ -269,6 +270,18 @@ CALIBRATION_TARGET_OPTIONS = options(
         help="True positive rate of an attacker at --at-fpr, in place of a budget.",
     ),
     click.option("--at-fpr", callback=PROBABILITY, metavar="F", help="False positive rate, with --target-tpr."),
+    click.option(
+        "--target-mu",
+        callback=POSITIVE,
+        metavar="MU",
+        help="μ of Gaussian differential privacy, in place of a budget.",
+    ),
+    click.option(
+        "--least-rate",
+        callback=LEAST_RATE,
+        metavar="R",
+        help="With --target-mu: tests with both error rates at least R count (default 1e-6).",
+    ),
 )
 
 

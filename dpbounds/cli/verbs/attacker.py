@@ -9,7 +9,7 @@ import click
 
 from dpbounds.cli.printing import output
 from dpbounds.cli.printing.progress import waiting_line
-from dpbounds.cli.questions.options import LEDGER_OPTION, RELATION_OPTION, number
+from dpbounds.cli.questions.options import LEAST_RATE, LEDGER_OPTION, RELATION_OPTION, number
 from dpbounds.cli.questions.training import TRAINING_OPTIONS
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
@@ -18,7 +18,6 @@ from dpbounds.expressions.exact import exact
 _RATES = "0.001,0.01,0.1"
 _DIGITS = 6
 _INSIDE = number("from 0 to 1", lambda x: 0 <= x <= 1)
-_LEAST_RATE = number("greater than 0 and less than 1/2", lambda x: 0 < x < Fraction(1, 2))
 
 
 def _rates(ctx: click.Context, option: click.Parameter, text: str) -> tuple[Fraction, ...]:
@@ -56,7 +55,7 @@ def _rates(ctx: click.Context, option: click.Parameter, text: str) -> tuple[Frac
 )
 @click.option(
     "--least-rate",
-    callback=_LEAST_RATE,
+    callback=LEAST_RATE,
     metavar="R",
     help="Add the smallest mu of Gaussian privacy, for tests whose error rates are at least R, such as 1e-6.",
 )

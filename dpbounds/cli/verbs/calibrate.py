@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from dpbounds.cli.answers import prefix_sums
-from dpbounds.cli.answers.error_rates import answer_error_rates
+from dpbounds.cli.answers.attacker_targets import answer_attacker_target
 from dpbounds.cli.answers.plots import PLOT_OPTION
 from dpbounds.cli.answers.spending import write_publications
 from dpbounds.cli.printing import output
@@ -97,8 +97,8 @@ def command(
     if solve == "epochs":
         _demand_epochs(given)
         solve = "steps"
-    if given["target_tpr"] is not None or given["at_fpr"] is not None:
-        return answer_error_rates(solve, given)
+    if any(given[name] is not None for name in ("target_tpr", "at_fpr", "target_mu", "least_rate")):
+        return answer_attacker_target(solve, given)
     target_epsilon, target_delta = budget_of(given)
     asked = solve
     training, given = under_proven_relation(

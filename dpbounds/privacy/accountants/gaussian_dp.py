@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from dpbounds.errors import NotCertified
+from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, brief
 from dpbounds.expressions.working import working
@@ -51,13 +51,45 @@ def gdp_parameter(
     Raises:
         InvalidValue: A value is not allowed.
         UnsupportedMechanism: No dominating pair is proven for this mechanism under this relation.
-        NotCertified: Some test may have both error rates below ``least_rate``, or no method could prove an answer.
+        NotCertified: Some test may have both error rates below ``least_rate`` and no μ of full batches is known, or no
+            method could prove an answer.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> gdp_parameter(Gaussian(2) ** 4).contains(1)
     True
     """
-    rate, neighbours = open_unit(least_rate, "least_rate"), as_relation(relation)
+    rate, neighbours = least_rate_of_tests(least_rate), as_relation(relation)
+    found = _upper_end(mechanism, rate, neighbours)
+    if found is None:
+        raise NotCertified(
+            f"a test may have both error rates below {brief(rate)}, so that no μ follows; ask for a smaller least_rate"
+        )
+    upper, a = found
+    attained = Fraction(0) if a is None else Fraction(trade_off(mechanism, a, neighbours).exact_upper)
+    lower = _mu(a, attained, down=True) if a is not None and rate <= attained < 1 else Fraction(0)
+    return Enclosure(min(lower, upper), upper, METHOD, _PRECISION)
+
+
+def least_rate_of_tests(value: ExactLike) -> Fraction:
+    """Return the least error rate of the tests that count, exact."""
+    rate = open_unit(value, "least_rate")
+    if rate >= Fraction(1, 2):
+        raise InvalidValue("least_rate", value, "less than 1/2", "no test that is better than guessing would count")
+    return rate
+
+
+def largest_mu(mechanism: Mechanism, rate: Fraction, relation: Relation) -> Fraction | None:
+    """Return the upper end of :func:`gdp_parameter` alone; None where no μ follows."""
+    found = _upper_end(mechanism, rate, relation)
+    return None if found is None else found[0]
+
+
+def _upper_end(mechanism: Mechanism, rate: Fraction, neighbours: Relation) -> tuple[Fraction, Fraction | None] | None:
+    """Return a μ that holds, with the false positive rate that asks for it; None where no μ follows.
+
+    Where some test may have both error rates below ``rate``, only the μ of full batches is known. It holds for all
+    tests, and no false positive rate in the range asks for it.
+    """
     with working(_PRECISION):
         farthest = math.ceil(ball_end(-ball(rate).log(), "up"))
     known = _deltas(mechanism, [Fraction(farthest * k, _PLACES) for k in range(_PLACES + 1)], neighbours)
@@ -67,15 +99,11 @@ def gdp_parameter(
         worst = [place for a, b, place in corners if _mu(a, b) >= largest * (1 - nearly)]
         known |= _deltas(mechanism, _halves(known, worst), neighbours)
         corners = _corners(known, rate)
+    of_all_tests = _of_full_batches(mechanism, neighbours)
     if not corners:
-        raise NotCertified(
-            f"a test may have both error rates below {brief(rate)}, so that no μ follows; ask for a smaller least_rate"
-        )
+        return None if of_all_tests is None else (of_all_tests, None)
     upper, a = max((_mu(a, b), a) for a, b, _ in corners)
-    upper = min(upper, _of_full_batches(mechanism, neighbours) or upper)
-    attained = Fraction(trade_off(mechanism, a, neighbours).exact_upper)
-    lower = _mu(a, attained, down=True) if rate <= attained < 1 else Fraction(0)
-    return Enclosure(min(lower, upper), upper, METHOD, _PRECISION)
+    return min(upper, of_all_tests or upper), a
 
 
 def _deltas(mechanism: Mechanism, epsilons: Sequence[Fraction], relation: Relation) -> dict[Fraction, Fraction]:

@@ -263,6 +263,39 @@ def test_noise_for_a_true_positive_rate():
 
 
 @pytest.mark.seconds
+def test_noise_for_gaussian_privacy():
+    """μ of T full batches is √T/z; of Laplace noise it is the largest along its trade-off function."""
+    found = dp.calibrate_to_gdp(lambda z: dp.Gaussian(z) ** 9, "0.5")
+    assert found.fails_at < 6 <= found.value < found.fails_at * (1 + Fraction(1, 10**8))
+    assert found.attained.exact_upper <= Fraction(1, 2)
+    assert dp.gdp_parameter(dp.Gaussian(found.fails_at) ** 9).exact_lower > Fraction(1, 2)
+    laplace = dp.calibrate_to_gdp(dp.Laplace, "1")
+    assert dp.gdp_parameter(dp.Laplace(laplace.value)).exact_upper <= 1
+    assert dp.gdp_parameter(dp.Laplace(laplace.fails_at)).exact_lower > 1
+    assert laplace.value < laplace.fails_at * (1 + Fraction(1, 10**4))
+    assert (laplace.measure, laplace.rate) == ("mu", Fraction(1, 10**6))
+    assert "least error rate" in str(laplace)
+
+
+@pytest.mark.seconds
+def test_noise_for_gaussian_privacy_of_samples():
+    def run(z):
+        return dp.PoissonSampled(dp.Gaussian(z), "0.1") ** 20
+
+    found = dp.calibrate_to_gdp(run, "0.5", least_rate="1e-3")
+    assert dp.gdp_parameter(run(found.value), least_rate="1e-3").exact_upper <= Fraction(1, 2)
+    assert dp.gdp_parameter(run(found.fails_at), least_rate="1e-3").exact_lower > Fraction(1, 2)
+    assert found.value < found.fails_at * (1 + Fraction(1, 10**3))
+
+
+def test_no_noise_gives_what_other_releases_exceed():
+    with pytest.raises(InvalidValue, match="larger: other releases"):
+        dp.calibrate_to_gdp(lambda z: dp.Gaussian(1) @ dp.Gaussian(z), "0.5")
+    with pytest.raises(InvalidValue, match="less than 1/2"):
+        dp.calibrate_to_gdp(dp.Gaussian, 1, least_rate="0.5")
+
+
+@pytest.mark.seconds
 def test_noise_where_no_attack_is_known():
     found = dp.calibrate_to_true_positive_rate(
         lambda z: dp.SampledWithReplacement(dp.Laplace(z), 3, 10), "0.1", "0.05", REPLACE

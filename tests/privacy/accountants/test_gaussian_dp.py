@@ -93,7 +93,11 @@ def test_what_it_promises_of_delta_holds():
 
 def test_without_protection_no_parameter_follows():
     with pytest.raises(NotCertified, match="smaller least_rate"):
-        dp.gdp_parameter(dp.Gaussian("0.1"))
+        dp.gdp_parameter(dp.Laplace("0.01"))
+    found = dp.gdp_parameter(dp.Gaussian("0.1"))  # of no test in the range, but that of all tests is known
+    assert (found.exact_lower, found.exact_upper) == (0, 10)
+    with pytest.raises(InvalidValue, match="less than 1/2"):
+        dp.gdp_parameter(dp.Gaussian(1), least_rate="0.5")
     assert dp.gdp_parameter(dp.Gaussian("0.1"), least_rate="1e-20").exact_upper == 10
     with pytest.raises(InvalidValue, match="least_rate"):
         dp.gdp_parameter(dp.Gaussian(1), least_rate=0)
