@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     "--output", "folder", type=FILE, metavar="DIR", help="Directory to write verification.md and verification.csv to."
 )
 @click.option(
-    "--export", type=FILE, callback=writable, metavar="FILE", help="Write all finished runs: .csv or .parquet."
+    "--export", type=FILE, callback=writable, metavar="FILE", help="Write all runs of this command: .csv or .parquet."
 )
 @PLOT_OPTION
 @PLAIN_REPORT_OPTION
