@@ -52,10 +52,11 @@ def sweep(
         from joblib import Parallel, delayed
 
         with _cluster(scheduler):
-            # one at a time: of a batch nothing arrives, and nothing is kept, before all of it is done
-            parallel = Parallel(
-                min(count, len(todo)), return_as="generator_unordered", pre_dispatch="all", batch_size=1
-            )
+            # A cluster is given all cells at once, because workers may join it later; processes here a few more than
+            # they run, because loky fails when it has to stop with more. One at a time: of a batch nothing arrives,
+            # and nothing is kept, before all of it is done.
+            ahead = "2*n_jobs" if scheduler is None else "all"
+            parallel = Parallel(count, return_as="generator_unordered", pre_dispatch=ahead, batch_size=1)
             results = parallel(delayed(run_same)(cell, fingerprint()) for cell in todo)
             for finished, result in enumerate(results, start=len(wanted) - len(todo) + 1):
                 store.keep(result)

@@ -159,10 +159,13 @@ def test_killed_at_random_moments(tmp_path, uninterrupted, kills):
     assert bits(numbers(path, cells(0.02))) == bits(uninterrupted)
 
 
-def test_a_failing_task_leaves_what_is_finished(tmp_path):
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.seconds)])
+def test_a_failing_task_leaves_what_is_finished(tmp_path, jobs):
+    few = [*cells()[:2], Cell.of("tasks_of_a_test:broken"), *cells(0.02)]
     with pytest.raises(ValueError, match="no such data"):
-        sweep([*cells()[:2], Cell.of("tasks_of_a_test:broken")], Store(tmp_path / "store"))
-    assert len(numbers(tmp_path / "store", cells())) == 2
+        sweep(few, Store(tmp_path / "store"), jobs=jobs)
+    assert jobs > 1 or len(numbers(tmp_path / "store", few)) == 2
+    assert sweep(cells(0.02), Store(tmp_path / "store"), jobs=jobs) > 0  # another sweep goes on
 
 
 def test_a_refused_run_is_a_result(tmp_path):
