@@ -239,15 +239,21 @@ def test_results_of_other_code_are_kept_and_not_used(tmp_path, monkeypatch):
     assert files(path).items() > kept.items()
 
 
-@pytest.mark.parametrize("damage", [lambda whole: whole[:-9], lambda whole: b"", lambda whole: b"no pickle",
-                                    lambda whole: whole[:-40] + bytes([whole[-40] ^ 1]) + whole[-39:]])  # fmt: skip
+DAMAGE = {
+    "short": lambda whole: whole[:-9],
+    "empty": lambda whole: b"",
+    "other": lambda whole: b"no pickle",
+    "bit": lambda whole: whole[:-40] + bytes([whole[-40] ^ 1]) + whole[-39:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_result_is_computed_again(tmp_path, damage):
-    """Cut short, empty, something else, one bit changed."""
     path, few = tmp_path / "store", cells()[:3]
     sweep(few, Store(path))
     whole = bits(numbers(path, few))
     (file, *_) = path.rglob("output.pkl")
-    file.write_bytes(damage(file.read_bytes()))
+    file.write_bytes(DAMAGE[damage](file.read_bytes()))
     store = Store(path)
     assert sweep(few, store) == 1
     assert store.damaged == 1
