@@ -4,8 +4,7 @@
 twice, every number is finite, and size, nesting and digits have limits (``dpbounds.limits``).
 
 *Writing.* The content is written to a temporary file beside its place, is forced to the disk, and is then renamed. A
-full disk or a killed process leaves the file that was there. Stored runs of ``dpbounds verify`` are no evidence and are
-written by joblib.
+full disk or a killed process leaves the file that was there. Stored runs of ``dpbounds verify`` are written by joblib.
 """
 
 from __future__ import annotations
