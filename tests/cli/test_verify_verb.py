@@ -63,6 +63,19 @@ def test_results_of_other_code_are_told_and_not_used(capsys, tmp_path, monkeypat
     assert " 0 are undecided, 0 fail\n" in captured.out
 
 
+def test_damaged_results_are_told_and_computed_again(capsys, tmp_path, suite):
+    (planned, *_) = suite.planned()
+    path = tmp_path / "store"
+    arguments = ["verify", planned.theorem, "--store", str(path)]
+    assert main(arguments) == 0
+    whole = capsys.readouterr()
+    (file, *_) = path.rglob("output.pkl")
+    file.write_bytes(b"")
+    for told in (f"note: damaged results in {path} were computed again: 1\n", ""):
+        assert main(arguments) == 0
+        assert capsys.readouterr() == (whole.out, told)
+
+
 def test_quick_runs_one_check_of_every_statement_and_says_what_it_leaves_out(said, data, tmp_path):
     statement, folder = f"{PAPER}/equation-6", tmp_path / "runs"
     out = said(statement, "--quick", "--output", str(folder))
