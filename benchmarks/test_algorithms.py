@@ -226,14 +226,13 @@ def test_a_sweep_on_two_cores(tmp_path: Path) -> None:
     """Half-second cells, on one process and on two that have started (2.5 s, once): efficiency at least 0.8."""
     shared = {"data": "synthetic", "records": 10_000, "epsilon": 2.0, "delta": "1e-3", "steps": 100, "repetitions": 8}
     times = {}
-    with Store(tmp_path / "start.db") as store:
-        sweep([Cell.of(projected_gradient, seed, **shared | {"steps": 1}) for seed in range(4)], store, jobs=2)
+    sweep([Cell.of(projected_gradient, seed, **shared | {"steps": 1}) for seed in range(4)], Store(), jobs=2)
     for jobs in (2, 1):
-        with Store(tmp_path / f"{jobs}.db") as store:
-            cells = [Cell.of(projected_gradient, seed, **shared) for seed in range(24)]
-            start = time.perf_counter()
-            sweep(cells, store, jobs=jobs)
-            times[jobs] = time.perf_counter() - start
+        store = Store(tmp_path / str(jobs))
+        cells = [Cell.of(projected_gradient, seed, **shared) for seed in range(24)]
+        start = time.perf_counter()
+        sweep(cells, store, jobs=jobs)
+        times[jobs] = time.perf_counter() - start
     efficiency = times[1] / (2 * times[2])
     print(f"\n24 cells: {times[1]:.1f} s on one process, {times[2]:.1f} s on two: efficiency {efficiency:.2f}")
     assert efficiency >= 0.8

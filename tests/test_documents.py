@@ -18,8 +18,6 @@ from hypothesis import given, settings, strategies as st
 
 from dpbounds import documents, limits
 from dpbounds.algorithms.ledger_format import write_releases
-from dpbounds.algorithms.verification.sweeping.cells import Cell, Result
-from dpbounds.algorithms.verification.sweeping.store import Store
 from dpbounds.cli import main
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.mechanisms import Gaussian
@@ -42,7 +40,7 @@ def no_regular_files(folder):
 @POSIX
 def test_what_is_no_regular_file_is_refused_at_once(tmp_path):
     for path in no_regular_files(tmp_path):
-        for read in (documents.read_json, documents.read_text, lambda path, name: documents.first_bytes(path, name, 9)):
+        for read in (documents.read_json, documents.read_text):
             with pytest.raises(InvalidValue, match=r"what must be .*this is a (pipe|device|directory)"):
                 read(path, "what")
 
@@ -62,7 +60,6 @@ def test_sizes_have_a_limit(tmp_path, monkeypatch):
     file = tmp_path / "large"
     file.write_bytes(b"[" + b" " * 98 + b"]")
     assert documents.read_bytes(file, "what", 100) == file.read_bytes()
-    assert documents.first_bytes(file, "what", 3) == b"[  "
     with pytest.raises(InvalidValue, match="at most 99 bytes"):
         documents.read_bytes(file, "what", 99)
     monkeypatch.setattr(limits, "JSON_BYTES", 50)
@@ -429,7 +426,10 @@ def opens_for_writing(node):
 
 @pytest.mark.seconds
 def test_nothing_is_written_but_by_the_one_writer():
-    """Every call that could write a file in place stands in ``documents.py``, or writes into memory."""
+    """Every call that could write a file in place stands in ``documents.py``, or writes into memory.
+
+    Results of sweeps are written by joblib, also whole or not at all: see ``test_sweeps.py``.
+    """
     found = []
     for path, node in calls():
         before, name = called(node)
@@ -442,11 +442,9 @@ def test_nothing_is_written_but_by_the_one_writer():
             found.append((str(path.relative_to(ROOT)), before, name, what))
     memory = {"drawn", "content", "text"}  # io.BytesIO and io.StringIO of the callers
     own = {
-        ("cells", "to_csv"),
-        ("cells", "to_parquet"),
         ("", "save"),
         ("place", "save"),
-    }  # the store's, the map's and the checkpoint's, which end in write()
+    }  # the map's and the checkpoint's, which end in write()
     apart = {  # answers and their progress, in a temporary folder of the app's own; and a log, which only grows
         *("dpbounds/app/jobs.py", "dpbounds/app/work.py", "dpbounds/algorithms/checkpoints.py"),
     }
@@ -496,7 +494,7 @@ def test_no_file_option_waits_for_a_pipe_or_reads_a_device(tmp_path, capsys):
             ["delta", "--epsilon", "1", "--ledger", path],
             ["remaining", "--target-epsilon", "1", "--target-delta", "1e-5", "--ledger", path],
             ["demo", "--output", tmp_path / "out", "--data", path],
-            ["verify", "no-such-statement", "--store", path],
+            ["verify", "tholeti-kalyani-2020/equation-6", "--store", path],
         ):
             refused(capsys, *command)
     for option in ("--certificate", "--curve", "--trade-off"):
@@ -552,52 +550,3 @@ def test_a_curve_of_no_known_kind_is_refused(tmp_path, capsys, name):
     for option in ("--curve", "--trade-off"):
         assert ".csv or .json" in refused(capsys, "epsilon", *RUN, option, tmp_path / name)
     assert names(tmp_path) == []
-
-
-# --- the store of cells -----------------------------------------------------------------------------------------------
-
-
-def test_a_damaged_row_is_one_error_that_names_it(tmp_path):
-    cell = Cell.of("math:pow", x=2)
-    for column, value in (
-        ("numbers", '{"a": 1'),
-        ("numbers", '{"a": 1, "a": 2}'),
-        ("numbers", "[1]"),
-        ("seconds", "x"),
-        ("key", "{}"),
-    ):
-        file = tmp_path / f"{abs(hash((column, value)))}.sqlite"
-        with Store(file, "code") as store:
-            store.put(Result(cell.key, {"a": 1.0}, 0.5))
-            store._connection.execute(f"update cells set {column} = ?", (value,))  # noqa: S608
-            with pytest.raises(InvalidValue, match="damaged"):
-                list(store.rows())
-            if column != "key":
-                with pytest.raises(InvalidValue, match="damaged"):
-                    store.result(cell)
-            with pytest.raises(InvalidValue, match="damaged"):
-                store.to_csv(tmp_path / "out.csv")
-    assert not (tmp_path / "out.csv").exists()
-
-
-def test_a_store_on_a_full_disk_is_one_error(tmp_path):
-    with Store(tmp_path / "store.sqlite", "code") as store:
-        store.put(Result(Cell.of("math:pow", x=1).key, {"a": 1.0}, 0.5))
-        (pages,) = store._connection.execute("pragma page_count").fetchone()
-        store._connection.execute(f"pragma max_page_count = {pages}")  # no more room than there is
-        with pytest.raises(InvalidValue, match="full"):
-            any(store.put(Result(Cell.of("math:pow", x=x).key, {"a": [1.0] * 99}, 0.5)) for x in range(2, 3000))
-        assert store.result(Cell.of("math:pow", x=1)) is not None
-
-
-def test_a_file_that_is_damaged_inside_is_one_error(tmp_path):
-    file = tmp_path / "store.sqlite"
-    with Store(file, "code") as store:
-        for x in range(300):
-            store.put(Result(Cell.of("math:pow", x=x).key, {"a": [1.0] * 99}, 0.5))
-        store._connection.execute("pragma wal_checkpoint(truncate)")
-    content = bytearray(file.read_bytes())
-    content[4096:] = b"\xff" * (len(content) - 4096)
-    file.write_bytes(content)
-    with pytest.raises(InvalidValue, match="store"), Store(file, "code") as store:
-        list(store.rows())

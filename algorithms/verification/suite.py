@@ -144,7 +144,7 @@ def swept(
         if isinstance(cells, str):
             yield one, cells
         else:
-            yield one, [result for cell in cells if (result := store.result(cell)) is not None]
+            yield one, [store.results[cell.key] for cell in cells]
 
 
 def _cells_or_reason(planned: HasCells, size: Size) -> list[Cell] | str:

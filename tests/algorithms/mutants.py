@@ -340,10 +340,8 @@ def _verified(mutant: Mutant) -> str | None:
     from dpbounds.algorithms.verification.suite import failed, run_suite
     from dpbounds.algorithms.verification.sweeping.store import Store
 
-    with Store(":memory:") as store:
-        wrong = failed(
-            run_suite(Size.QUICK, store, theorems=[example(mutant.example).theorems[0].removesuffix("/explicit")])
-        )
+    statement = example(mutant.example).theorems[0].removesuffix("/explicit")
+    wrong = failed(run_suite(Size.QUICK, Store(), theorems=[statement]))
     return wrong[0].check.reason if wrong else None
 
 

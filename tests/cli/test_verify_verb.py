@@ -31,7 +31,7 @@ def wanting(results):
 
 @pytest.mark.seconds
 def test_for_people_and_programs(data, said, tmp_path):
-    store = ["--store", str(tmp_path / "cells.db")]
+    store = ["--store", str(tmp_path / "store")]
     out = said(PAPER, *store)
     assert f"{PAPER}/equation-6\n  holds      formula: ball overlap" in out
     assert out.endswith(" 0 are undecided, 0 fail\n")
@@ -45,20 +45,35 @@ def test_for_people_and_programs(data, said, tmp_path):
     assert found["counts"]["fails"] == 0
 
 
-def test_cells_of_other_code_are_told_and_set_aside(capsys, tmp_path, suite):
+def test_results_of_other_code_are_told_and_not_used(capsys, tmp_path, monkeypatch, suite):
+    from dpbounds.algorithms.verification.sweeping import store as stores
     from dpbounds.algorithms.verification.sweeping.cells import Result
-    from dpbounds.algorithms.verification.sweeping.store import Store
 
     (planned, *_) = suite.planned()
-    path = tmp_path / "cells.db"
-    with Store(path, "before") as store:
+    path = tmp_path / "store"
+    with monkeypatch.context() as before:
+        before.setattr(stores, "fingerprint", lambda: "0" * 64)
+        store = stores.Store(path)
         for cell in planned.cells(suite.Size.QUICK):
-            store.put(Result(cell.key, {"hits": 0.0, "draws": 100_000.0}, 0.0))
+            store.keep(Result(cell, {"hits": 0.0, "draws": 100_000.0}, 0.0))
     arguments = ["verify", planned.theorem, "--store", str(path)]
     assert main(arguments) == 0  # though nothing was hit in what is there
     captured = capsys.readouterr()
-    assert captured.err.count("1 finished cells in") == captured.err.count("are of other code, and are not used") == 1
+    assert captured.err == f"note: {path} also holds results of other versions of the code, which are not used\n"
     assert " 0 are undecided, 0 fail\n" in captured.out
+
+
+def test_damaged_results_are_told_and_computed_again(capsys, tmp_path, suite):
+    (planned, *_) = suite.planned()
+    path = tmp_path / "store"
+    arguments = ["verify", planned.theorem, "--store", str(path)]
+    assert main(arguments) == 0
+    whole = capsys.readouterr()
+    (file, *_) = path.rglob("output.pkl")
+    file.write_bytes(b"")
+    for told in (f"note: damaged results in {path} were computed again: 1\n", ""):
+        assert main(arguments) == 0
+        assert capsys.readouterr() == (whole.out, told)
 
 
 def test_quick_runs_one_check_of_every_statement_and_says_what_it_leaves_out(said, data, tmp_path):
@@ -174,7 +189,7 @@ def test_cells_are_exported(said, tmp_path, rows):
 
 
 def test_an_unknown_statement_makes_no_store(tmp_path, capsys):
-    store = tmp_path / "cells.db"
+    store = tmp_path / "store"
     assert main(["verify", "wang-xu-2019/theorem-99", "--store", str(store)]) == 2
     assert "a paper or a statement with a check" in capsys.readouterr().err
     assert not store.exists()

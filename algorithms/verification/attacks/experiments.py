@@ -145,14 +145,9 @@ def audit_examples(
     names: Sequence[str], budget: PrivacyBudget, *, jobs: int = 1, **named: Any
 ) -> Iterator[AuditedAlgorithm]:
     """Audit several examples, in their order, in ``jobs`` processes; other arguments as for one."""
+    from joblib import Parallel, delayed
+
     one = partial(audit_example, budget=budget, **named)
-    if jobs == 1:
-        yield from map(one, names)
-        return
-    try:
-        from joblib import Parallel, delayed
-    except ModuleNotFoundError:
-        raise InvalidValue("jobs", jobs, "1, unless joblib is there", "pip install 'dpbounds[verify]'") from None
     yield from Parallel(n_jobs=jobs, return_as="generator", batch_size=1)(delayed(one)(name) for name in names)
 
 

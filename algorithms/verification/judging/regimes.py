@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from dpbounds.algorithms.verification.judging.ground import Move, ground, plain_step
-from dpbounds.algorithms.verification.sweeping.cells import Result, task_named
+from dpbounds.algorithms.verification.sweeping.cells import Cell, Result, task_named
 from dpbounds.algorithms.verification.sweeping.trials import at_cell
 from dpbounds.expressions.evaluation import evaluate
 
@@ -50,7 +50,7 @@ def time_constants(name: str = "γ h T", least: float = 1.0, posed: Posed | None
         last = algorithm.stages[-1] if hasattr(algorithm, "stages") else algorithm
         # in the norm of a mirror a curvature is larger by the square of what that norm is smaller
         wider = float(algorithm.mirror.euclidean_square) if hasattr(algorithm, "mirror") else 1.0
-        return float(last.step_size_for(problem) * wider * _curvature(posed, result.key) * last.steps)
+        return float(last.step_size_for(problem) * wider * _curvature(posed, result.cell) * last.steps)
 
     return Regime(name, least, value)
 
@@ -84,9 +84,9 @@ def _at(result: Result, posed: Posed | None) -> tuple[Any, Any]:
 
 
 @cache
-def _curvature(posed: Posed | None, key: str) -> float:
+def _curvature(posed: Posed | None, cell: Cell) -> float:
     """Return the largest eigenvalue of the mean Hessian where a cell's descent ends without noise."""
-    algorithm, problem = _at(Result(key, {}, 0.0), posed)
+    algorithm, problem = _at(Result(cell, {}, 0.0), posed)
     return ground(problem, problem.initial_point[None], _step(algorithm, problem)).settled
 
 

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from dpbounds import documents
 from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified, UnsupportedMechanism
 
 Value = int | float | str | bool | None
@@ -104,12 +103,6 @@ class Cell:
         content = {"task": self.task, "parameters": dict(self.parameters), "seed": self.seed}
         return json.dumps(content, sort_keys=True, ensure_ascii=False, allow_nan=False)
 
-    @classmethod
-    def from_key(cls, key: str) -> Cell:
-        """Return the cell of a key."""
-        content = documents.parsed(key, "key")
-        return cls.of(content["task"], content["seed"], **content["parameters"])
-
     @property
     def entropy(self) -> int:
         """The start of the cell's random numbers: a digest of task, parameters and seed.
@@ -124,7 +117,7 @@ class Result:
     """The numbers that a cell's task returned, or why there are none.
 
     Attributes:
-        key: The key of the cell.
+        cell: The cell.
         numbers: Named numbers, or vectors of them (one per repetition); none where the run was refused.
         seconds: The time of the run.
         refused: Why a ledger refused the run (less noise than written down, more spent than planned); None where it
@@ -133,7 +126,7 @@ class Result:
             there are numbers or a refusal. That is not a finding, and not final: a later sweep tries again.
     """
 
-    key: str
+    cell: Cell
     numbers: Mapping[str, float | list[float]]
     seconds: float
     refused: str | None = None
@@ -142,12 +135,12 @@ class Result:
     @property
     def task(self) -> str:
         """The name of the cell's task."""
-        return Cell.from_key(self.key).task
+        return self.cell.task
 
     @property
     def parameters(self) -> dict[str, Value]:
         """The parameters of the cell, by name."""
-        return dict(Cell.from_key(self.key).parameters)
+        return dict(self.cell.parameters)
 
 
 def vector(result: Result, name: str) -> list[float]:
@@ -158,7 +151,7 @@ def vector(result: Result, name: str) -> list[float]:
         NotCertified: There are none, because nothing could be proven of the run.
         NotMeasured: One of them is NaN. Infinite ones may mean something (that nothing is proven), and pass.
 
-    >>> vector(Result("{}", {"gap": 2.0}, 0.0), "gap")
+    >>> vector(Result(Cell.of("math:pow"), {"gap": 2.0}, 0.0), "gap")
     [2.0]
     """
     if result.refused is not None:
@@ -214,7 +207,7 @@ def run(cell: Cell) -> Result:
         refused = str(error)
     except NO_PROOF as error:
         unproven = str(error)
-    return Result(cell.key, numbers, time.perf_counter() - started, refused, unproven)
+    return Result(cell, numbers, time.perf_counter() - started, refused, unproven)
 
 
 def _plain(cell: Cell, numbers: Any) -> Numbers:

@@ -1,16 +1,16 @@
 """Sweeps: many cells, on all cores or on a cluster, resumable at any moment, with the same numbers everywhere.
 
 A cell's random numbers start from its own key, and each cell runs on one thread, so nothing depends on how many workers
-there are or on which of them a cell runs. The process that started the sweep alone writes the store, each result as it
-arrives; what was not written is run again by the next start. A run that its ledger refuses is a result as well, and
-written: it would be refused again. One of which nothing could be proven is written as well, but tried again by the
-next start.
+there are or on which of them a cell runs. The process that started the sweep alone keeps results, each as it arrives;
+what was not kept is run again by the next start. A run that its ledger refuses is a result as well, and kept: it would
+be refused again. One of which nothing could be proven is tried again by the next start.
 """
 
 from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 from dpbounds.algorithms.verification.sweeping.cells import Cell, Result, run
 from dpbounds.algorithms.verification.sweeping.store import Store, fingerprint
@@ -41,19 +41,27 @@ def sweep(
         How many cells were run now.
 
     Raises:
-        InvalidValue: A task does not exist, or cannot take its parameters; or a cluster's workers run other code than
-            this process. Whatever a task raises, besides that its run is refused or unproven, stops the sweep; what is
+        InvalidValue: A task does not exist, or cannot take its parameters; or workers run other code than this
+            process. Whatever a task raises, besides that its run is refused or unproven, stops the sweep; what is
             finished stays in the store.
     """
-    wanted = list({cell.key: cell for cell in cells}.values())
-    todo = store.missing(wanted)
-    finished = len(wanted) - len(todo)
+    wanted = {cell.key: cell for cell in cells}
+    todo = store.missing(wanted.values())
     count = positive_integer(jobs, "jobs")
-    results = _on_a_cluster(todo, scheduler) if scheduler is not None else _here(todo, count)
-    for number, result in enumerate(results, start=1):
-        store.put(result)
-        if progress is not None:
-            progress(finished + number, len(wanted))
+    if todo:
+        from joblib import Parallel, delayed
+
+        with _cluster(scheduler):
+            # A cluster is given all cells at once, because workers may join it later; processes here a few more than
+            # they run, because loky fails when it has to stop with more. One at a time: of a batch nothing arrives,
+            # and nothing is kept, before all of it is done.
+            ahead = "2*n_jobs" if scheduler is None else "all"
+            parallel = Parallel(count, return_as="generator_unordered", pre_dispatch=ahead, batch_size=1)
+            results = parallel(delayed(run_same)(cell, fingerprint()) for cell in todo)
+            for finished, result in enumerate(results, start=len(wanted) - len(todo) + 1):
+                store.keep(result)
+                if progress is not None:
+                    progress(finished, len(wanted))
     return len(todo)
 
 
@@ -61,7 +69,7 @@ def run_same(cell: Cell, code: str) -> Result:
     """Run a cell, on any machine, if the code there is the one whose fingerprint is given.
 
     Raises:
-        InvalidValue: It is not: its numbers would be stored as this code's.
+        InvalidValue: It is not: its numbers would be kept as this code's.
     """
     if fingerprint() != code:
         advice = "install the same dpbounds, numpy and scipy on all of them, and start them again"
@@ -70,35 +78,25 @@ def run_same(cell: Cell, code: str) -> Result:
     return run(cell)
 
 
-def _here(cells: list[Cell], jobs: int) -> Iterator[Result]:
-    if jobs == 1 or len(cells) <= 1:
-        yield from map(run, cells)
+@contextmanager
+def _cluster(scheduler: str | None) -> Iterator[None]:
+    """Have joblib run its tasks on a Dask cluster, if one is given."""
+    if scheduler is None:
+        yield
         return
-    try:
-        from joblib import Parallel, delayed
-    except ModuleNotFoundError:
-        raise InvalidValue("jobs", jobs, "1, unless joblib is there", "pip install 'dpbounds[verify]'") from None
-    # one at a time: of a batch nothing arrives, and nothing is stored, before all of it is done
-    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)
-    yield from parallel(delayed(run)(cell) for cell in cells)
-
-
-def _on_a_cluster(cells: list[Cell], scheduler: str) -> Iterator[Result]:
     if not scheduler.startswith(("tcp://", "tls://")):
         raise InvalidValue("scheduler", scheduler, "the address of a Dask scheduler, such as tcp://127.0.0.1:8786")
     try:
-        from distributed import Client, as_completed
+        from distributed import Client
     except ModuleNotFoundError:
         raise InvalidValue(
             "scheduler", scheduler, "left out: it needs Dask", "pip install 'dpbounds[cluster]'"
         ) from None
-    if not cells:
-        return
-    with Client(scheduler, set_as_default=False) as client, client.as_current():  # type: ignore[no-untyped-call]
-        # pure=False: the store, not the scheduler's memory, decides what is run. No retries, which would repeat errors
-        # that are the same every time: a cell whose worker died is given to another one without them (as often as
-        # the scheduler's "allowed-failures" says).
-        futures = client.map(run_same, cells, code=fingerprint(), pure=False)
-        for future in as_completed(futures):  # type: ignore[no-untyped-call]
-            yield future.result()
-            future.release()
+    from joblib import parallel_config
+
+    # No retries, which would repeat errors that are the same every time: a cell whose worker died is given to another
+    # one without them (as often as the scheduler's "allowed-failures" says).
+    with Client(scheduler, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+        client.wait_for_workers(1)
+        with parallel_config(backend="dask", client=client):
+            yield

@@ -14,17 +14,13 @@ from dpbounds.cli.answers.plots import PLOT_OPTION
 from dpbounds.cli.printing import output
 from dpbounds.cli.printing.progress import progress_bar
 from dpbounds.cli.questions.completion import CHECKED
-from dpbounds.cli.questions.options import FILE, PLAIN_REPORT_OPTION, number_of_processes, writable
+from dpbounds.cli.questions.options import FILE, PLAIN_REPORT_OPTION, note, number_of_processes, writable
 from dpbounds.errors import InvalidValue
 
 if TYPE_CHECKING:
     from dpbounds.algorithms.verification.experiments import Picture
     from dpbounds.algorithms.verification.judging.planned_checks import PlannedCheck
     from dpbounds.algorithms.verification.suite import Outcome
-    from dpbounds.algorithms.verification.sweeping.store import Store
-
-_MEMORY = ":memory:"
-_EXPORTS = (".csv", ".parquet")
 
 
 @click.command("verify", short_help="Compare theorems with runs of algorithms.")
@@ -33,10 +29,9 @@ _EXPORTS = (".csv", ".parquet")
 @click.option("--full", is_flag=True, help="Every check at full size, overnight.")
 @click.option(
     "--store",
-    "store",
+    "directory",
     type=FILE,
-    callback=writable,
-    metavar="FILE",
+    metavar="DIR",
     help="Directory that keeps finished runs, to resume from.",
 )
 @click.option(
@@ -55,7 +50,7 @@ _EXPORTS = (".csv", ".parquet")
     "--output", "folder", type=FILE, metavar="DIR", help="Directory to write verification.md and verification.csv to."
 )
 @click.option(
-    "--export", type=FILE, callback=writable, metavar="FILE", help="Write all finished runs: .csv or .parquet."
+    "--export", type=FILE, callback=writable, metavar="FILE", help="Write all runs of this command: .csv or .parquet."
 )
 @PLOT_OPTION
 @PLAIN_REPORT_OPTION
@@ -64,7 +59,7 @@ def command(
     names: tuple[str, ...],
     quick: bool,
     full: bool,
-    store: Path | None,
+    directory: Path | None,
     jobs: int,
     scheduler: str | None,
     experiments: bool,
@@ -84,45 +79,42 @@ def command(
     if quick and full:
         raise InvalidValue("--quick", "--full", "one of the two")
 
-    if export is not None and export.suffix not in _EXPORTS:
-        raise InvalidValue("--export", export, "a file that ends with " + " or ".join(_EXPORTS))
-
     from dpbounds.algorithms.verification.judging.planned_checks import Size
     from dpbounds.algorithms.verification.suite import chosen, failed, left_out, run_suite
+    from dpbounds.algorithms.verification.sweeping import exports
     from dpbounds.algorithms.verification.sweeping.store import Store
+
+    if export is not None and export.suffix not in exports.ENDINGS:
+        raise InvalidValue("--export", export, "a file that ends with " + " or ".join(exports.ENDINGS))
 
     size = Size.FULL if full else Size.QUICK
     # an id that has an experiment but no check is fine where experiments are asked for
     checked = [name for name in names if not (experiments and _drawn_only(name))]
     if checked or not names:
         chosen(checked)  # raises where an id is not known, before a store is made
-    with Store(_MEMORY if store is None else store) as cells:
-        if cells.set_aside:
-            click.echo(f"{cells.set_aside} finished cells in {store} are of other code, and are not used", err=True)
-        outcomes: tuple[Outcome, ...] = ()
-        rest: tuple[PlannedCheck, ...] = ()
-        if checked or not names:
-            with progress_bar("checks", shown=not as_json) as progress:
-                outcomes = run_suite(
-                    size,
-                    cells,
-                    theorems=checked,
-                    shortest=quick,
-                    jobs=jobs,
-                    scheduler=scheduler,
-                    progress=progress,
-                )
-            rest = left_out(checked) if quick else ()
-        pictures: tuple[Picture, ...] = ()
-        if experiments:
-            from dpbounds.algorithms.verification import experiments as again
+    store = Store(directory)
+    if store.other_versions:
+        note(f"{directory} also holds results of other versions of the code, which are not used")
+    outcomes: tuple[Outcome, ...] = ()
+    rest: tuple[PlannedCheck, ...] = ()
+    if checked or not names:
+        with progress_bar("checks", shown=not as_json) as progress:
+            outcomes = run_suite(
+                size, store, theorems=checked, shortest=quick, jobs=jobs, scheduler=scheduler, progress=progress
+            )
+        rest = left_out(checked) if quick else ()
+    pictures: tuple[Picture, ...] = ()
+    if experiments:
+        from dpbounds.algorithms.verification import experiments as again
 
-            with progress_bar("experiments", shown=not as_json) as progress:
-                pictures = again.run_experiments(
-                    size, cells, theorems=names, jobs=jobs, scheduler=scheduler, progress=progress
-                )
-        if export is not None:
-            _export(cells, export)
+        with progress_bar("experiments", shown=not as_json) as progress:
+            pictures = again.run_experiments(
+                size, store, theorems=names, jobs=jobs, scheduler=scheduler, progress=progress
+            )
+    if store.damaged:
+        note(f"damaged results in {directory} were computed again: {store.damaged}")
+    if export is not None:
+        exports.write(export, store.results.values())
     files: list[Path] = []
     if folder is not None:
         given = {"--quick": quick, "--full": full, "--experiments": experiments}
@@ -189,13 +181,6 @@ def _drawn_only(name: str) -> bool:
     drawn = [experiment.theorem for experiment in experiments()]
     here = [any(belongs(theorem, name) for theorem in theorems) for theorems in (checked_statements(), drawn)]
     return here == [False, True]
-
-
-def _export(cells: Store, path: Path) -> None:
-    if path.suffix == ".csv":
-        cells.to_csv(path)
-    else:
-        cells.to_parquet(path)
 
 
 def _print(outcomes: Sequence[Outcome], pictures: Sequence[Picture]) -> None:

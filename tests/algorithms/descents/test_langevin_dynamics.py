@@ -172,4 +172,4 @@ def test_where_pl_is_local_walks_are_held_against_the_bound(worse, verdict):
     (cell,) = planned.cells(Size.QUICK)
     method, problem = local_pl.posed(4000, 2.0)
     excess = worse * (method.run(problem, seed=1, repetitions=64).samples + 0.25)
-    assert planned.judge([Result(cell.key, {"excess": excess.tolist()}, 0.0)], 0.9999).verdict is verdict
+    assert planned.judge([Result(cell, {"excess": excess.tolist()}, 0.0)], 0.9999).verdict is verdict

@@ -10,7 +10,7 @@ RATES = [one for one in CHECKS if "fails" in one.name or "operator norm" in one.
 
 def result(planned, **numbers):
     (cell,) = planned.cells(Size.QUICK)
-    return Result(cell.key, numbers, 0.0)
+    return Result(cell, numbers, 0.0)
 
 
 @pytest.mark.parametrize("planned", RATES, ids=lambda one: one.name)

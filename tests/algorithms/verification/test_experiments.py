@@ -31,7 +31,7 @@ def scaled(results, which, number, factor):
     """The results, with a number of some cells multiplied."""
     return [
         replace(result, numbers={**result.numbers, number: (np.asarray(result.numbers[number]) * factor).tolist()})
-        if which in result.key
+        if which in result.cell.key
         else result
         for result in results
     ]
@@ -160,13 +160,13 @@ def test_where_the_quoted_noise_breaks_is_the_first_such_step():
 @pytest.mark.parametrize(("records", "dimension"), [(1000, 1), (32_000, 1), (50, 2), (400, 2)])
 def test_the_bound_on_a_net_covers_its_real_number_of_points(records, dimension):
     cell = Cell.of(selection.net_choice, records=records, dimension=dimension, epsilon=1.0, variant="proven")
-    result = Result(cell.key, {}, 0.0)
+    result = Result(cell, {}, 0.0)
     exact = OWN_BOUND(result)
     assert exact.upper <= ganesh.net_bound(result).upper <= 1.5 * exact.upper
 
 
 def made(records, values):
-    return Result(Cell.of("some:task", 0, records=records).key, {"value": values}, 0.0)
+    return Result(Cell.of("some:task", 0, records=records), {"value": values}, 0.0)
 
 
 @pytest.mark.parametrize(

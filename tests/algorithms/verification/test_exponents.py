@@ -71,7 +71,7 @@ def test_a_typed_exponent_is_that_of_the_rate(plan):
     every = plan.cells(Size.QUICK)
     cells = [cell for cell in every if cell.task != every[0].task or sweep(cell) == sweep(every[0])]
     assert len({dict(cell.parameters)[against] for cell in cells}) > 2
-    check = plan.judge([Result(cell.key, Numbers(), 0.0) for cell in cells], 0.99)
+    check = plan.judge([Result(cell, Numbers(), 0.0) for cell in cells], 0.99)
     symbol, rate = SYMBOLS[against], theorem(plan.theorem).rate.formula
     exponent = sympy.simplify(symbol * sympy.diff(sympy.log(rate), symbol))
     squared = 2 if set(read) <= MEAN_SQUARES else 1
@@ -102,7 +102,7 @@ def test_a_problem_that_was_chosen_is_said_with_what_the_others_gave():
     for cell in plan.cells(Size.QUICK):
         given = dict(cell.parameters)
         mean = given["dimension"] ** powers[given["problem"]]
-        results.append(Result(cell.key, {"exact": [mean * share for share in (0.99, 1.0, 1.01)]}, 0.0))
+        results.append(Result(cell, {"exact": [mean * share for share in (0.99, 1.0, 1.01)]}, 0.0))
     check = plan.judge(results, 0.99)
     assert check.verdict == "holds"
     assert check.slope.value == pytest.approx(0.5)

@@ -39,7 +39,7 @@ def cell(size, records=100):
 
 
 def result(records=100, **numbers):
-    return Result(cell(Size.QUICK, records)[0].key, numbers, 0.0)
+    return Result(cell(Size.QUICK, records)[0], numbers, 0.0)
 
 
 def promise(value):
@@ -175,8 +175,8 @@ def test_everyone_within_a_budget_of_his_own():
     plan = kinds.spent("x/y", "ledgers", cell)
 
     def found(*ledgers):
-        cells = [(Cell.of("a:b", epsilon=epsilon).key, lower, upper) for epsilon, lower, upper in ledgers]
-        check = judged(plan, *(Result(key, {"spent_lower": a, "spent_upper": b}, 0.0) for key, a, b in cells))
+        cells = [(Cell.of("a:b", epsilon=epsilon), lower, upper) for epsilon, lower, upper in ledgers]
+        check = judged(plan, *(Result(of, {"spent_lower": a, "spent_upper": b}, 0.0) for of, a, b in cells))
         return check.verdict, check.measured.high, check.predicted.upper
 
     kept, open_ = ((8.0, 7.0, 7.5), (0.5, 0.4, 0.499)), (1.0, 0.9, 1.5)
@@ -340,7 +340,7 @@ MIXED = Ledger((Release(Fraction(2), Fraction(1)), Release(Fraction(3), Fraction
         ("confidence", lambda: measured({"hits": 1, "draws": 10}, 1)),
         ("numerical", lambda: Numerical(NAN, 0.0)),
         ("numerical", lambda: Numerical(1.0, -1.0)),
-        ("x", lambda: parameter(Result(Cell.of("a:b", x=None).key, {}, 0.0), "x")),
+        ("x", lambda: parameter(Result(Cell.of("a:b", x=None), {}, 0.0), "x")),
     ],
 )
 def test_refusals(match, call):
@@ -372,7 +372,7 @@ def test_a_name_with_parameters_makes_a_check_of_each_cell():
     (quick,), (full,) = (plans[1].cells(size) for size in Size)
     assert dict(quick.parameters) == {"dimension": 5, "records": 20, "repetitions": 2}
     assert dict(full.parameters) == {"dimension": 5, "records": 20, "repetitions": 64}
-    ran = Result(quick.key, {"gap": [1.0, 1.1]}, 0.0)
+    ran = Result(quick, {"gap": [1.0, 1.1]}, 0.0)
     assert [plan.judge([ran], 0.9).predicted.upper for plan in plans] == [20, 20]  # of the cell that was run
     first, second = plans
     assert kinds.in_turn((first, first), (second, second)) == (first, second, first, second)

@@ -25,7 +25,7 @@ def results(exponents, task="math:pow"):
     before, after = exponents
     means = {n: n**before if n <= 4 else 4.0**before * (n / 4) ** after for n in SIZES}
     cells = {n: Cell.of(task, 0, records=n) for n in SIZES}
-    return [Result(cells[n].key, {"gap": [means[n] * x for x in (0.999, 1.0, 1.001)]}, 0.0) for n in SIZES]
+    return [Result(cells[n], {"gap": [means[n] * x for x in (0.999, 1.0, 1.001)]}, 0.0) for n in SIZES]
 
 
 def judged(exponents, least):
@@ -53,7 +53,7 @@ def test_an_exponent_is_judged_where_it_can_show(exponents, least, verdict):
 
 
 def cell(task, **parameters):
-    return Result(Cell.of(task, 0, **parameters).key, {}, 0.0)
+    return Result(Cell.of(task, 0, **parameters), {}, 0.0)
 
 
 def test_the_numbers_are_what_they_say():

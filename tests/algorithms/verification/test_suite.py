@@ -49,9 +49,9 @@ SOME = (
 @pytest.fixture(scope="module")
 def judged():
     """Outcomes, each with its results."""
-    with Store(":memory:") as store:
-        outcomes = run_suite(Size.QUICK, store, theorems=SOME)
-        return [(one, [store.result(cell) for cell in one.planned.cells(Size.QUICK)]) for one in outcomes]
+    store = Store()
+    outcomes = run_suite(Size.QUICK, store, theorems=SOME)
+    return [(one, [store.results[cell.key] for cell in one.planned.cells(Size.QUICK)]) for one in outcomes]
 
 
 @pytest.mark.seconds
@@ -63,9 +63,8 @@ def test_some_checks_hold(judged):
 
 
 @pytest.mark.minutes
-def test_every_check_holds(tmp_path):
-    with Store(tmp_path / "store.db") as store:
-        found = run_suite(Size.QUICK, store, jobs=2)
+def test_every_check_holds():
+    found = run_suite(Size.QUICK, Store(), jobs=2)
     assert [one.check.reason for one in failed(found)] == []
     holding = [one for one in found if one.check.verdict is Verdict.HOLDS]
     assert len(holding) >= 0.8 * len(found)
@@ -105,8 +104,7 @@ def test_every_check_is_judged_with_its_share_of_the_error(monkeypatch):
         return first.judge(results, confidence)
 
     monkeypatch.setattr(suite, "planned", lambda: (replace(first, judge=judge),))
-    with Store(":memory:") as store:
-        run_suite(Size.QUICK, store)
+    run_suite(Size.QUICK, Store())
     assert seen == [1 - 0.01 / 500]
     assert len(planned()) <= 500
     audits = [cell for one in planned() if "audit" in one.name for cell in one.cells(Size.FULL)]
@@ -131,10 +129,10 @@ def test_the_shortest_check_of_every_statement():
 
 
 def test_one_statement_alone():
-    with Store(":memory:") as store:
-        found = run_suite(Size.QUICK, store, theorems=["tholeti-kalyani-2020/equation-6"])
-        assert {one.planned.theorem for one in found} == {"tholeti-kalyani-2020/equation-6"}
-        assert len(store.keys()) == len(found)
+    store = Store()
+    found = run_suite(Size.QUICK, store, theorems=["tholeti-kalyani-2020/equation-6"])
+    assert {one.planned.theorem for one in found} == {"tholeti-kalyani-2020/equation-6"}
+    assert len(store.results) == len(found)
 
 
 HELD = ("bound_check", "quantile_check", "always_check", "estimate_check", "formula_check")
@@ -210,9 +208,8 @@ SLOPE, BOUND = "DP-PGD, noisy mapping against n", "DP-PGD, noisy mapping, n = {}
 @pytest.fixture(scope="module")
 def measured_descents(tmp_path_factory):
     """A store that holds what right runs of DP-PGD measured."""
-    path = tmp_path_factory.mktemp("descents") / "cells.db"
-    with Store(path) as store:
-        found = run_suite(Size.QUICK, store, theorems=["wang-xu-2019/theorem-2"])
+    path = tmp_path_factory.mktemp("descents") / "store"
+    found = run_suite(Size.QUICK, Store(path), theorems=["wang-xu-2019/theorem-2"])
     assert failed(found) == []
     return path
 
@@ -268,7 +265,7 @@ def test_a_planted_noise_bug_fails(capsys, monkeypatch, tmp_path, bug, reason):
     others = [one for one in planned() if one.name in (SLOPE, BOUND.format(500))]
     right = next(one for one in planned() if one.kind == "formula")
     monkeypatch.setattr(suite, "planned", lambda: (spends, *others, right))
-    path = tmp_path / "cells.db"
+    path = tmp_path / "store"
     with monkeypatch.context() as planted:
         planted.setattr(*bug)
         found = verify(capsys, path, status=1)
@@ -282,8 +279,7 @@ def test_a_planted_noise_bug_fails(capsys, monkeypatch, tmp_path, bug, reason):
         assert found[one.name]["measured"]["mean"] == runs
     # what was refused stays refused: the same store says the same without a run
     seen = []
-    with Store(path) as store:
-        assert sweep(spends.cells(Size.QUICK), store, progress=lambda *counts: seen.append(counts)) == 0
+    assert sweep(spends.cells(Size.QUICK), Store(path), progress=lambda *counts: seen.append(counts)) == 0
     assert seen == []
     again = verify(capsys, path, status=1)
     assert {name: one["reason"] for name, one in again.items()} == {name: one["reason"] for name, one in found.items()}
@@ -343,7 +339,7 @@ def test_one_bad_run_does_not_lose_the_others(capsys, monkeypatch, tmp_path):
         planned_checks.slope(statement, "one refused", gives([*sizes[:2], Cell.of("bad_tasks:refused")]), "gap", -1.0),
     )
     monkeypatch.setattr(suite, "planned", lambda: plans)
-    found = verify(capsys, tmp_path / "cells.db", status=1)
+    found = verify(capsys, tmp_path / "store", status=1)
     said = {
         "good": ("holds", "of the bound"),
         "nan": ("fails", "NaN"),
@@ -369,15 +365,15 @@ def test_an_error_of_the_program_stops_it(monkeypatch):
         raise InvalidValue("bound", -1, "positive")
 
     monkeypatch.setattr(suite, "planned", lambda: (replace(first, judge=mistaken),))
-    with Store(":memory:") as store, pytest.raises(InvalidValue, match="positive"):
-        run_suite(Size.QUICK, store)
+    with pytest.raises(InvalidValue, match="positive"):
+        run_suite(Size.QUICK, Store())
 
 
 def test_an_audit_is_held_against_the_certificate():
     (one,) = (one for one in planned() if one.name == "dp-pgd, an audit of its example")
     (cell,) = one.cells(Size.QUICK)
     ends = ((0.3, 1.25), (1.5, 1.25), (1.5, math.inf))
-    results = [Result(cell.key, {"lower": lower, "certified": certified}, 0.0) for lower, certified in ends]
+    results = [Result(cell, {"lower": lower, "certified": certified}, 0.0) for lower, certified in ends]
     found = [one.judge([result], 0.99) for result in results]
     assert [check.verdict for check in found] == [Verdict.COMPATIBLE, Verdict.FAILS, Verdict.UNDECIDED]
     assert "at least 1.5 (99 % confidence), more than the 1.25 certified" in found[1].reason
