@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from dpbounds.privacy.accountants.gaussian_dp import gdp_parameter as gdp_parameter
     from dpbounds.privacy.accountants.groups import group_account as group_account
+    from dpbounds.privacy.accountants.numbers_of_runs import PoissonRuns as PoissonRuns, RandomRuns as RandomRuns
     from dpbounds.privacy.accountants.probable import (
         Probable as Probable,
         probable_delta as probable_delta,
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
         membership_advantage as membership_advantage,
     )
     from dpbounds.privacy.accountants.tuning import (
-        RandomRuns as RandomRuns,
         tuned_enclosure as tuned_enclosure,
         tuned_epsilon as tuned_epsilon,
         tuned_pure as tuned_pure,

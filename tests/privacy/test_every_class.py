@@ -26,6 +26,7 @@ from dpbounds.errors import DpboundsError
 from dpbounds.privacy import mechanisms
 from dpbounds.privacy.accountants import attackers, groups as group_accounts, side_by_side as methods, trade_off, tuning
 from dpbounds.privacy.accountants.certified import account, delta, delta_curve, epsilon
+from dpbounds.privacy.accountants.numbers_of_runs import RandomRuns
 from dpbounds.privacy.budgets import calibration, filters, remaining, targets
 from dpbounds.privacy.budgets.held import least_by_moments, proven_at_once
 from dpbounds.privacy.domination import composition as domination
@@ -272,11 +273,9 @@ ASKERS: dict[str, Asker] = {
         trade_off.membership_advantage(m, relation, tolerance=ROUGH).exact_upper
     ),
     "accountants.tuning.tuned_fixed": lambda m, relation: tuning.tuned_fixed(m, 2, DELTA, relation).exact_upper,
-    "accountants.tuning.tuned_epsilon": lambda m, relation: tuning.tuned_epsilon(
-        m, tuning.RandomRuns("0.5"), DELTA, relation
-    ),
+    "accountants.tuning.tuned_epsilon": lambda m, relation: tuning.tuned_epsilon(m, RandomRuns("0.5"), DELTA, relation),
     "accountants.tuning.tuned_enclosure": lambda m, relation: (
-        tuning.tuned_enclosure(m, tuning.RandomRuns("0.5"), DELTA, relation).exact_upper
+        tuning.tuned_enclosure(m, RandomRuns("0.5"), DELTA, relation).exact_upper
     ),
     "publishing.certificates": _certified,
     "accountants.certified.epsilon at 0": lambda m, relation: epsilon(m, 0, relation).exact_upper,

@@ -1,16 +1,13 @@
 """Privacy of hyperparameter tuning: several runs are trained, and only the best is published.
 
 A fixed number k of runs costs what k runs cost. If the number of runs is itself random, drawn beforehand from a
-truncated negative binomial distribution, the best of many costs hardly more than two or three (Liu & Talwar 2019;
+distribution in ``numbers_of_runs.py``, the best of many costs hardly more than two or three (Liu & Talwar 2019;
 Papernot & Steinke 2022). The derivation is in ``tuning.md``.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
@@ -21,6 +18,7 @@ from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants.certified import account
+from dpbounds.privacy.accountants.numbers_of_runs import NumberOfRuns, Profile
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.notions.concentrated import renyi_epsilon
@@ -29,54 +27,29 @@ from dpbounds.privacy.pairs.pairs import Pair
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.accountant import renyi_curve
 from dpbounds.privacy.routes.closed_forms import has_closed_form
-from dpbounds.privacy.values import above_one, at_least_zero, open_unit, positive, promised_delta, promised_epsilon
+from dpbounds.privacy.values import at_least_zero, promised_delta, promised_epsilon
 
 _PRECISION = 128
 # λ - 1 and λ̂ - 1 to choose from, refined twice
 _EXCESSES: tuple[Fraction, ...] = tuple(Fraction(2) ** k for k in range(-4, 13))
 _REFINEMENTS = 2
-_BISECTIONS, _ROUGH = 16, 1e-3  # for ε₁; relative tolerance of δ(ε₁)
+_ROUGH = 1e-3  # relative tolerance of δ(ε₁)
 _PLACES = 200  # number of losses above which a winner is looked for, and again around the best
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class RandomRuns:
-    """The number K of runs, truncated negative binomial: f(x) = E x^K proportional to (1-(1-γ)x)^(-η) - 1, K >= 1.
-
-    Args:
-        gamma: γ, in (0, 1): the smaller, the more runs.
-        eta: η, greater than 0; 1 is the geometric distribution with mean 1/γ.
-    """
-
-    gamma: Fraction
-    eta: Fraction
-
-    def __init__(self, gamma: ExactLike, eta: ExactLike = 1) -> None:
-        object.__setattr__(self, "gamma", open_unit(gamma, "gamma"))
-        object.__setattr__(self, "eta", positive(eta, "eta", "1 is the geometric distribution"))
-
-    def mean(self) -> Enclosure:
-        """E[K] = η (1-γ) / (γ (1 - γ^η))."""
-        with working(_PRECISION):
-            value = self.mean_ball()
-            return Enclosure.from_balls(value, value, "closed form", _PRECISION)
-
-    def mean_ball(self) -> arb:
-        """E[K] as a ball at the working precision."""
-        gamma, eta = ball(self.gamma), ball(self.eta)
-        return eta * (1 - gamma) / (gamma * -(eta * gamma.log()).expm1())
-
-
 @working(OUTER_PRECISION)
-def tuned_pure(epsilon: ExactLike, runs: RandomRuns) -> Fraction:
-    """Return (2+η)ε, spent by the best of a random number of ε-DP runs (``tuning.md``, section 2).
+def tuned_pure(epsilon: ExactLike, runs: NumberOfRuns) -> Fraction:
+    """Return the ε spent by the best of a random number of ε-DP runs, rounded up (``tuning.md``, section 2).
 
+    It is (2+η)ε for ``RandomRuns``, and ε + m tanh(ε/2) for ``PoissonRuns``.
+
+    >>> from dpbounds.privacy.accountants.numbers_of_runs import RandomRuns
     >>> tuned_pure("0.1", RandomRuns("0.01"))  # geometric, 100 runs on average
     Fraction(3, 10)
     """
     single = promised_epsilon(epsilon)
-    demand("runs", runs, RandomRuns)
-    return (2 + runs.eta) * single
+    demand("runs", runs, NumberOfRuns)
+    return runs.pure(single)
 
 
 def tuned_fixed(
@@ -94,36 +67,9 @@ def tuned_fixed(
 
 
 @working(OUTER_PRECISION)
-def tuned_divergence(
-    divergence: Callable[[Fraction], Fraction], runs: RandomRuns, order: ExactLike, other_order: ExactLike
-) -> Fraction:
-    """Bound D_λ of the best of a random number of runs, by D_λ and D_λ̂ of one run, rounded up.
-
-    Args:
-        divergence: λ -> an upper bound on D_λ of one run, between any two neighbours in either order.
-        runs: The distribution of the number of runs.
-        order: λ > 1.
-        other_order: λ̂ > 1, free to choose.
-
-    Source: Papernot & Steinke 2022, Theorem 2; proven in ``tuning.md``, section 3.
-    """
-    first, other = above_one(order), above_one(other_order, "other_order")
-    here, there = divergence(first), divergence(other)
-    with working(_PRECISION):
-        factor = ball(1 + runs.eta)
-        bound = (
-            ball(here)
-            + factor * (1 - 1 / ball(other)) * ball(there)
-            - factor * ball(runs.gamma).log() / ball(other)
-            + runs.mean_ball().log() / (ball(first) - 1)
-        )
-        return ball_end(bound, "up")
-
-
-@working(OUTER_PRECISION)
 def tuned_epsilon(
     mechanism: Mechanism,
-    runs: RandomRuns,
+    runs: NumberOfRuns,
     delta: ExactLike,
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> Fraction:
@@ -138,12 +84,13 @@ def tuned_epsilon(
     Raises:
         NotCertified: No ε suffices for one run at δ/E[K] (uniform noise, δ > 0).
 
+    >>> from dpbounds.privacy.accountants.numbers_of_runs import RandomRuns
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> one, many = Gaussian(20), tuned_epsilon(Gaussian(20), RandomRuns("0.01"), "1e-6")
     >>> 1.5 < float(many) / account(one, delta="1e-6").enclosure.upper < 4
     True
     """
-    demand("runs", runs, RandomRuns)
+    demand("runs", runs, NumberOfRuns)
     target, neighbours = promised_delta(delta), as_relation(relation)
     found = [_by_profile(mechanism, runs, target, neighbours), _by_divergences(mechanism, runs, target, neighbours)]
     known = [value for value in found if value is not None]
@@ -158,7 +105,7 @@ def tuned_epsilon(
 @working(OUTER_PRECISION)
 def tuned_enclosure(
     mechanism: Mechanism,
-    runs: RandomRuns,
+    runs: NumberOfRuns,
     delta: ExactLike,
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> Enclosure:
@@ -167,6 +114,7 @@ def tuned_enclosure(
     Arguments and errors as there. The lower bound is 0 where no attack on a single run has a distribution in closed
     form.
 
+    >>> from dpbounds.privacy.accountants.numbers_of_runs import RandomRuns
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> found = tuned_enclosure(Gaussian(20), RandomRuns("0.01"), "1e-6")
     >>> round(found.lower, 4), round(found.upper, 4)
@@ -181,9 +129,7 @@ def tuned_enclosure(
 
 
 @working(OUTER_PRECISION)
-def tuned_profile(
-    profile: Callable[[Fraction], Fraction], runs: RandomRuns, epsilon: ExactLike, other_epsilon: ExactLike
-) -> Fraction:
+def tuned_profile(profile: Profile, runs: NumberOfRuns, epsilon: ExactLike, other_epsilon: ExactLike) -> Fraction:
     """Bound δ(ε) of the best of a random number of runs, by δ of one run at two places, rounded up.
 
     Args:
@@ -194,51 +140,46 @@ def tuned_profile(
 
     Source: ``tuning.md``, section 4.
     """
-    inner = at_least_zero(epsilon) - (1 + runs.eta) * _log_kappa(profile, runs, at_least_zero(other_epsilon))
+    inner = at_least_zero(epsilon) - runs.log_ratio(profile, at_least_zero(other_epsilon))
     if inner < 0:
         return Fraction(1)
     with working(_PRECISION):
         return min(Fraction(1), ball_end(runs.mean_ball() * ball(profile(inner)), "up"))
 
 
-def _log_kappa(profile: Callable[[Fraction], Fraction], runs: RandomRuns, other_epsilon: Fraction) -> Fraction:
-    """Return the logarithm of max(e^ε₁, 1 + (1-γ) δ(ε₁)/γ), rounded up."""
+def _by_profile(mechanism: Mechanism, runs: NumberOfRuns, delta: Fraction, relation: Relation) -> Fraction | None:
+    """ε(δ/E[K]) of one run, plus log f'(x)/f'(x') (``tuning.md``, section 4); None where that is infinite."""
     with working(_PRECISION):
-        gain = ball(profile(other_epsilon) * (1 - runs.gamma) / runs.gamma).log1p()
-        return max(other_epsilon, ball_end(gain, "up"))
-
-
-def _by_profile(mechanism: Mechanism, runs: RandomRuns, delta: Fraction, relation: Relation) -> Fraction | None:
-    """ε(δ/E[K]) + (1+η) log κ of one run, at a good ε₁ (``tuning.md``, section 4); None where that is infinite."""
-    with working(_PRECISION):
-        share = ball_end(ball(delta) / runs.mean_ball(), "down")
+        share = ball_end(ball(delta) / runs.mean_ball().max(arb(1)), "down")
     one = account(mechanism, delta=share, relation=relation).enclosure.exact_upper
     if isinstance(one, float):
         return None
 
+    return one + runs.least_log_ratio(_profile(mechanism, relation), one)
+
+
+def _profile(mechanism: Mechanism, relation: Relation) -> Profile:
+    """Return the upper bound on δ(ε) of one run."""
+
+    @cache
     def profile(epsilon: Fraction) -> Fraction:
         return Fraction(account(mechanism, epsilon=epsilon, relation=relation, tolerance=_ROUGH).enclosure.exact_upper)
 
-    least, most = Fraction(0), one
-    found = []
-    for _ in range(_BISECTIONS):  # e^ε₁ crosses 1 + (1-γ) δ(ε₁)/γ between the two, or beyond: any ε₁ will do
-        middle = Fraction(float(least + most) / 2)
-        found.append(_log_kappa(profile, runs, middle))
-        least, most = (least, middle) if found[-1] == middle else (middle, most)
-    return one + (1 + runs.eta) * min(found)
+    return profile
 
 
-def _attained(pair: Pair, runs: RandomRuns, delta: Fraction) -> Fraction:
-    """Return the largest ε that "the winner's loss exceeds t" proves to be spent, over some t."""
+def _attained(pair: Pair, runs: NumberOfRuns, delta: Fraction) -> Fraction:
+    """Return the largest ε that "the winner's loss exceeds t", or the opposite, proves to be spent, over some t."""
     with working(_PRECISION):
         law = law_at(pair, _PRECISION)
         reach = float(reach_of(law))
-        gamma, eta = ball(runs.gamma), ball(runs.eta)
-        whole = (-eta * gamma.log()).expm1()
 
-        def winner(mass: arb) -> arb:
-            """1 - f(1 - p)."""
-            return ((-eta * gamma.log()).exp() - (-eta * (gamma + (1 - gamma) * mass).log()).exp()) / whole
+        def ratio(likely: arb, unlikely: arb) -> Fraction:
+            """log((a - δ)/b), rounded down, for an event of probability a on one dataset and b on the other."""
+            excess = likely - ball(delta)
+            if not (excess > 0 and unlikely > 0):
+                return Fraction(0)
+            return max(Fraction(0), ball_end((excess / unlikely).log(), "down"))
 
         def spent(loss: float) -> Fraction:
             p, r = law.tail(arb(loss))
@@ -246,15 +187,15 @@ def _attained(pair: Pair, runs: RandomRuns, delta: Fraction) -> Fraction:
             for point in law.points:
                 if point.loss > arb(loss):
                     p, r = p + point.p, r + point.r
-            ratio = (winner(p) - ball(delta)) / winner(r)
-            return max(Fraction(0), ball_end(ratio.log(), "down")) if ratio > 0 and winner(r) > 0 else Fraction(0)
+            here, there = runs.winner(p), runs.winner(r)
+            return max(ratio(here, there), ratio(1 - there, 1 - here))
 
         places = [reach * k / _PLACES for k in range(-_PLACES, _PLACES)]
         best = max(places, key=spent)
         return max(spent(best + reach * k / _PLACES**2) for k in range(-_PLACES, _PLACES))
 
 
-def _by_divergences(mechanism: Mechanism, runs: RandomRuns, target: Fraction, relation: Relation) -> Fraction | None:
+def _by_divergences(mechanism: Mechanism, runs: NumberOfRuns, target: Fraction, relation: Relation) -> Fraction | None:
     """Return the bound by Rényi divergences of one run; None where none is finite, or known."""
     try:
         curve = renyi_curve(mechanism, relation)
@@ -268,9 +209,11 @@ def _by_divergences(mechanism: Mechanism, runs: RandomRuns, target: Fraction, re
             raise NotCertified("no finite Rényi divergence at this order")
         return value
 
+    profile = _profile(mechanism, relation)
+
     def promised(excess: Fraction, other: Fraction) -> Fraction | None:
         try:
-            value = tuned_divergence(divergence, runs, 1 + excess, 1 + other)
+            value = runs.divergence(divergence, profile, 1 + excess, 1 + other)
         except (NotCertified, UnsupportedMechanism):
             return None
         return renyi_epsilon([(1 + excess, value)], target)
@@ -278,7 +221,7 @@ def _by_divergences(mechanism: Mechanism, runs: RandomRuns, target: Fraction, re
     best: tuple[Fraction, Fraction, Fraction] | None = None
     firsts = others = _EXCESSES
     for refinement in range(_REFINEMENTS + 1):
-        for excess, other in itertools.product(firsts, others):
+        for excess, other in runs.places(firsts, others):
             found = promised(excess, other)
             if found is not None and (best is None or found < best[0]):
                 best = (found, excess, other)

@@ -8,14 +8,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import arb
 from numpy.typing import NDArray
+from scipy import stats
 
 import dpbounds.privacy.mechanisms as dp
 from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants.certified import account
+from dpbounds.privacy.accountants.numbers_of_runs import NumberOfRuns, PoissonRuns, RandomRuns
 from dpbounds.privacy.accountants.tuning import (
-    RandomRuns,
-    tuned_divergence,
     tuned_enclosure,
     tuned_epsilon,
     tuned_fixed,
@@ -27,13 +29,16 @@ from tests.privacy.small_laws import Pair, divergence, swapped
 Array = NDArray[np.float64]
 
 
-def law_of_runs(runs: RandomRuns, longest: int = 4000) -> Array:
-    """P(K = k), k = 0, 1, ..., from the coefficients of (1 - (1-γ)x)^(-η)."""
+def law_of_runs(runs: NumberOfRuns, longest: int = 4000) -> Array:
+    """P(K = k), k = 0, 1, ..., from the coefficients of (1 - (1-γ)x)^(-η), or of e^(m(x-1))."""
+    if isinstance(runs, PoissonRuns):
+        return stats.poisson.pmf(np.arange(200), float(runs.runs))
+    assert isinstance(runs, RandomRuns)
     gamma, eta = float(runs.gamma), float(runs.eta)
-    coefficients = np.ones(longest)
-    for k in range(1, longest):
+    coefficients = np.zeros(longest)
+    coefficients[1] = 1
+    for k in range(2, longest):
         coefficients[k] = coefficients[k - 1] * (1 - gamma) * (eta + k - 1) / k
-    coefficients[0] = 0
     return coefficients / coefficients.sum()
 
 
@@ -48,6 +53,12 @@ def pair_of(first: Array, second: Array) -> Pair:
     return list(zip(first.tolist(), second.tolist(), strict=True))
 
 
+def winners(first: Array, second: Array, runs: Array) -> Pair:
+    """What is published: the best outcome, or nothing."""
+    nothing = [(float(runs[0]), float(runs[0]))] if runs[0] else []
+    return pair_of(best_of(first, runs), best_of(second, runs)) + nothing
+
+
 PAIRS = [
     (np.array(first), np.array(second))
     for first, second in (
@@ -59,29 +70,41 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("gamma", ["0.5", "0.1", "0.02"])
-@pytest.mark.parametrize("eta", ["0.5", "1", "2"])
-def test_the_mean_number_of_runs(gamma: str, eta: str) -> None:
-    runs = RandomRuns(gamma, eta)
-    expected = float(np.sum(law_of_runs(runs) * np.arange(4000)))
-    assert runs.mean().upper == pytest.approx(expected, rel=1e-9)
+LAWS = [RandomRuns(gamma, eta) for gamma in ("0.5", "0.05") for eta in ("-0.5", 0, "0.5", 1, 3)]
+LAWS_OF_ALL: list[NumberOfRuns] = [*LAWS, *(PoissonRuns(mean) for mean in ("0.3", 1, 5, 40))]
+
+
+@pytest.mark.parametrize("runs", LAWS_OF_ALL, ids=str)
+def test_the_mean_number_of_runs(runs: NumberOfRuns) -> None:
+    law = law_of_runs(runs)
+    assert runs.mean().upper == pytest.approx(float(np.sum(law * np.arange(len(law)))), rel=1e-9)
+
+
+@pytest.mark.parametrize("runs", LAWS_OF_ALL, ids=str)
+def test_a_rare_winner(runs: NumberOfRuns) -> None:
+    """1 - f(1 - p) at rare and at common outcomes."""
+    law = law_of_runs(runs)
+    for p in (1e-6, 0.01, 0.5, 1.0):
+        with working(128):
+            found = float(runs.winner(arb(p)))
+        assert found == pytest.approx(float(np.sum(law * (1 - (1 - p) ** np.arange(len(law))))), rel=1e-8)
 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS)
-@pytest.mark.parametrize("gamma", ["0.5", "0.05"])
-@pytest.mark.parametrize("eta", ["0.5", "1"])
-def test_brute_force_stays_below(first: Array, second: Array, gamma: str, eta: str) -> None:
-    runs = RandomRuns(gamma, eta)
-    law = law_of_runs(runs)
-    single, best = pair_of(first, second), pair_of(best_of(first, law), best_of(second, law))
+@pytest.mark.parametrize("runs", LAWS_OF_ALL, ids=str)
+def test_brute_force_stays_below(first: Array, second: Array, runs: NumberOfRuns) -> None:
+    single, best = pair_of(first, second), winners(first, second, law_of_runs(runs))
     epsilon, spent = (max(abs(math.log(p / q)) for p, q in pair) for pair in (single, best))
     assert spent <= float(tuned_pure(epsilon, runs)) + 1e-9
 
     def of_one(order: Fraction) -> Fraction:
         return Fraction(max(float(divergence(pair, float(order))) for pair in (single, swapped(single))))
 
-    for order, other in itertools.product((1.5, 2, 8), (1.25, 3, 20)):
-        bound = float(tuned_divergence(of_one, runs, order, other))
+    def profile(epsilon: Fraction) -> Fraction:
+        return Fraction(hockey_stick(single, float(epsilon)))
+
+    for order, other in itertools.product((1.1, 1.5, 2, 8), (1.25, 3, 20)):
+        bound = float(runs.divergence(of_one, profile, Fraction(order), Fraction(other)))
         assert all(divergence(pair, order) <= bound + 1e-9 for pair in (best, swapped(best)))
 
 
@@ -90,14 +113,12 @@ def hockey_stick(pair: Pair, epsilon: float) -> float:
     return max(math.fsum(max(p - math.exp(epsilon) * q, 0.0) for p, q in each) for each in (pair, swapped(pair)))
 
 
-@pytest.mark.parametrize("gamma", ["0.5", "0.05"])
-@pytest.mark.parametrize("eta", ["0.5", "1", "3"])
-def test_brute_force_stays_below_the_profile(gamma: str, eta: str) -> None:
+@pytest.mark.parametrize("runs", LAWS_OF_ALL, ids=str)
+def test_brute_force_stays_below_the_profile(runs: NumberOfRuns) -> None:
     """Exact laws of winners, at any ε and ε₁."""
-    runs, generator = RandomRuns(gamma, eta), np.random.default_rng(5)
-    law = law_of_runs(runs)
+    generator, law = np.random.default_rng(5), law_of_runs(runs)
     for first, second in [*PAIRS, *(generator.dirichlet([0.7] * 4, size=2) for _ in range(10))]:
-        single, best = pair_of(first, second), pair_of(best_of(first, law), best_of(second, law))
+        single, best = pair_of(first, second), winners(first, second, law)
 
         def of_one(epsilon: Fraction, single: Pair = single) -> Fraction:
             return Fraction(hockey_stick(single, float(epsilon)))
@@ -137,14 +158,16 @@ def test_both_ends_for_gaussian_runs(z: int, gamma: str, delta: str, upper: floa
     assert found.exact_upper == tuned_epsilon(dp.Gaussian(z), RandomRuns(gamma), delta)
 
 
-def test_the_attack_is_an_event_of_the_winner() -> None:
+@pytest.mark.parametrize("runs", [RandomRuns("0.1"), RandomRuns("0.1", 0), PoissonRuns(3), PoissonRuns(30)], ids=str)
+def test_the_attack_is_an_event_of_the_winner(runs: NumberOfRuns) -> None:
     """Randomised response, the true answer preferred: exact laws of the winner."""
-    runs, epsilon = RandomRuns("0.1"), 0.5
+    epsilon = 0.5
     found = tuned_enclosure(dp.PureDP("0.5", relation="add-or-remove-one"), runs, "0.01")
     odds = math.exp(epsilon) / (1 + math.exp(epsilon))
     law = law_of_runs(runs)
-    best = pair_of(best_of(np.array([1 - odds, odds]), law), best_of(np.array([odds, 1 - odds]), law))
-    spent = max(math.log((p - 0.01) / q) for p, q in best if p > 0.01)
+    lies, truth, *nothing = winners(np.array([1 - odds, odds]), np.array([odds, 1 - odds]), law)
+    without = [sum(column) for column in zip(lies, *nothing, strict=True)]  # the true answer does not win
+    spent = max([0.0, *(math.log((p - 0.01) / q) for p, q in (truth, without[::-1]) if p > 0.01)])
     assert found.lower == pytest.approx(spent, abs=1e-6)
     assert found.upper >= spent
 
@@ -153,7 +176,8 @@ def test_the_bound_is_the_printed_one() -> None:
     """D_λ + (1+η)(1-1/λ̂) D_λ̂ + (1+η) log(1/γ)/λ̂ + log(E K)/(λ-1), Papernot & Steinke 2022, Theorem 2."""
     runs = RandomRuns("0.1", "1/2")
     expected = 3 / 7 + 1.5 * (1 - 1 / 8) * 8 / 7 + 1.5 * math.log(10) / 8 + math.log(runs.mean().upper) / 2
-    assert float(tuned_divergence(lambda order: order / 7, runs, 3, 8)) == pytest.approx(expected, rel=1e-12)
+    found = runs.divergence(lambda order: order / 7, lambda epsilon: Fraction(0), Fraction(3), Fraction(8))
+    assert float(found) == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_bound_without_the_second_divergence_would_be_refuted() -> None:
@@ -187,12 +211,37 @@ def test_the_best_of_many_runs_costs_less_than_all_of_them() -> None:
     assert tuned_fixed(run, 1, "1e-6").upper == single
 
 
+def test_poisson_runs_by_profile_and_by_divergences() -> None:
+    """m δ(0) is little for few runs; many cost less by Rényi divergences. Both stay above an attack."""
+    for runs, z in ((PoissonRuns(3), 20), (PoissonRuns(100), 20), (PoissonRuns("0.001"), 1)):
+        found = tuned_enclosure(dp.Gaussian(z), runs, "1e-6")
+        single = account(dp.Gaussian(z), delta="1e-6").enclosure.upper
+        assert 0 <= found.lower < found.upper
+        assert found.upper < single + float(runs.pure(Fraction(4, z)))
+    few, many = (tuned_epsilon(dp.Gaussian(20), PoissonRuns(m), "1e-6") for m in (10, 1000))
+    assert few < many < Fraction(5, 2)  # m δ(0) alone is 20 there
+
+
+def test_a_poisson_bound_without_the_shift_would_be_refuted() -> None:
+    """δ_best(ε) <= m δ(ε - m δ(0)): with half of m δ(0) it is false."""
+    runs, first, second = PoissonRuns(40), np.array([0.899, 0.001, 0.1]), np.array([0.949, 0.001, 0.05])
+    single, best = pair_of(first, second), winners(first, second, law_of_runs(runs))
+    shift = 40 * hockey_stick(single, 0.0)
+
+    def holds(share: float) -> bool:
+        places = [share * shift + extra for extra in (0.0, 0.05, 0.1, 0.3, 0.7)]
+        return all(hockey_stick(best, at) <= 40 * hockey_stick(single, at - share * shift) + 1e-9 for at in places)
+
+    assert holds(1.0)
+    assert not holds(0.5)
+
+
 def test_what_is_refused() -> None:
-    for gamma, eta in ((0, 1), (1, 1), ("0.5", 0), ("0.5", -1)):
+    for gamma, eta in ((0, 1), (1, 1), ("0.5", -2), ("0.5", -1)):
         with pytest.raises(InvalidValue):
             RandomRuns(gamma, eta)
-    with pytest.raises(InvalidValue, match="order"):
-        tuned_divergence(lambda order: order, RandomRuns("0.5"), 1, 2)
+    with pytest.raises(InvalidValue, match="runs"):
+        PoissonRuns(0)
     with pytest.raises(NotCertified, match="fixed number of runs"):
         tuned_epsilon(dp.UniformBall(9, 3), RandomRuns("0.5"), "1e-3")
     assert tuned_epsilon(dp.UniformBall(10**9, 3), RandomRuns("0.5"), "1e-3") < Fraction(1, 10**6)
