@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
@@ -90,8 +90,10 @@ class AboveThreshold:
         return above_threshold(answers, self.threshold_scale, self.query_scale)
 
 
-def above_threshold(answers: Array, threshold_scale: float, query_scale: float) -> Array:
-    """Outcome probabilities, by integration over the threshold's noise t.
+def above_threshold(answers: Array, threshold_scale: float, query_scale: float, crossings: int = 1) -> Array:
+    """Outcome probabilities, by integration over the threshold's noise t; outcomes say which answers are above.
+
+    With one crossing the outcomes are the answers in order, and none; with more, the sets of at most so many answers.
 
     Given t the answers are independent. Between the points 0 and x_j the integrand is a sum of exponentials, so that
     Gauss-Legendre panels of at most a quarter of the smaller scale are exact to rounding; it is cut off where the
@@ -112,8 +114,21 @@ def above_threshold(answers: Array, threshold_scale: float, query_scale: float) 
     tail = np.exp(-np.abs(distance)) / 2
     above = np.where(distance > 0, 1 - tail, tail)  # P(x_j + Lap >= t)
     below = np.where(distance > 0, tail, 1 - tail)
+    if crossings > 1:
+        return np.array([both @ mass for both in _kept(above, below, crossings)])
     survived = np.cumprod(np.vstack((np.ones_like(t), below)), axis=0)
     return np.concatenate((survived[:-1] * above @ mass, survived[-1:] @ mass))
+
+
+def _kept(above: Array, below: Array, crossings: int) -> Iterator[Array]:
+    """Probabilities, given t, of the sets of answers above, where it stops at the last of so many."""
+    if crossings == 0 or not len(above):
+        yield np.ones(above.shape[1])
+        return
+    for rest in _kept(above[1:], below[1:], crossings - 1):
+        yield above[0] * rest
+    for rest in _kept(above[1:], below[1:], crossings):
+        yield below[0] * rest
 
 
 # --- Random boxes ----------------------------------------------------------------------------------------------------

@@ -229,17 +229,18 @@ class AboveThreshold(Declared):
     """Compare adaptively chosen queries with a noisy threshold, and stop at the first above it (Laplace noise).
 
     Laplace(b1) is added to the threshold once, Laplace(b2) to each query; any number of "below" is answered, and no
-    value is released. Queries may depend on other releases in between (``interleaving.md``). For c crossings, draw the
-    threshold anew and write ``AboveThreshold(...) ** c``.
+    value is released. Queries may depend on other releases in between (``interleaving.md``). With ``crossings`` c the
+    same noisy threshold is kept until c queries were above it. ``AboveThreshold(...) ** c`` draws it anew each time.
 
     Args:
-        epsilon: The classical choice b1 = 2/ε, b2 = 4/ε (Dwork & Roth 2014, Theorem 3.23); or
+        epsilon: The classical choice b1 = 2/ε, b2 = 4c/ε (Dwork & Roth 2014, Theorem 3.23, for c = 1); or
         threshold_noise: b1 in units of the queries' common sensitivity, together with
         query_noise: b2 in the same units.
         relation: The relation for which each query's sensitivity holds.
         monotone: Whether adding a record moves all queries in one direction. Under add-or-remove-one and zero-out-one
-            the mechanism then spends 1/b1 + 1/b2 instead of 1/b1 + 2/b2. Under replace-one this does not hold, and
+            the mechanism then spends 1/b1 + c/b2 instead of 1/b1 + 2c/b2. Under replace-one this does not hold, and
             raises an error.
+        crossings: c, the number of queries above the threshold after which it stops; None for 1.
 
     Raises:
         InvalidValue: A value is out of its domain, both ways of giving the noise (or neither) are used, or
@@ -253,6 +254,7 @@ class AboveThreshold(Declared):
     query_noise: Fraction = field(metadata=parameter(NUMBER, rounds="down"))
     relation: Relation = field(metadata=parameter(RELATION))
     monotone: bool = field(metadata=parameter(FLAG))
+    crossings: int | None = field(metadata=parameter(COUNT, optional=True))
 
     def __init__(
         self,
@@ -262,10 +264,12 @@ class AboveThreshold(Declared):
         query_noise: ExactLike | None = None,
         relation: str | Relation,
         monotone: bool = False,
+        crossings: int | None = None,
     ) -> None:
+        count = 1 if crossings is None else positive_integer(crossings, "crossings")
         if epsilon is not None and threshold_noise is None and query_noise is None:
             budget = positive(epsilon, "epsilon")
-            noises = (2 / budget, 4 / budget)
+            noises = (2 / budget, 4 * count / budget)
         elif epsilon is None and threshold_noise is not None and query_noise is not None:
             noises = (positive(threshold_noise, "threshold_noise"), positive(query_noise, "query_noise"))
         else:
@@ -275,15 +279,17 @@ class AboveThreshold(Declared):
         declared = as_relation(relation)
         flag = _monotone(monotone, declared)
         self._hold(threshold_noise=noises[0], query_noise=noises[1], relation=declared, monotone=flag)
+        self._hold(crossings=None if count == 1 else count)
 
     @property
     def epsilon(self) -> Fraction:
-        """The pure ε it spends (Dwork & Roth 2014, Theorem 3.23; monotone: Lyu, Su & Li 2017)."""
-        return 1 / self.threshold_noise + (1 if self.monotone else 2) / self.query_noise
+        """The pure ε it spends (Dwork & Roth 2014, Theorem 3.23; monotone, or several crossings: Lyu, Su & Li 2017)."""
+        return 1 / self.threshold_noise + (1 if self.monotone else 2) * (self.crossings or 1) / self.query_noise
 
     def in_words(self, write: Writer) -> str:
-        """Return its ε, and its neighbouring relation."""
-        return self.filled(f"above-threshold test, epsilon {write(self.epsilon, 'up')} ({{relation}})", write)
+        """Return its ε, how often it stops, and its neighbouring relation."""
+        kept = "" if self.crossings is None else ", {crossings} crossings of one threshold"
+        return self.filled(f"above-threshold test, epsilon {write(self.epsilon, 'up')} ({{relation}}{kept})", write)
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
         """Randomised response, once or twice (``losses.md``, section 2)."""

@@ -25,6 +25,7 @@ NOISES = [
     m.ExponentialMechanism("0.2", relation="replace-one"),
     m.AboveThreshold("0.3", relation="add-or-remove-one", monotone=True),
     m.AboveThreshold(threshold_noise=3, query_noise="4/7", relation="replace-one"),
+    m.AboveThreshold(1, relation="replace-one", crossings=3),
     *(m.PureDP("1/9", relation=relation) for relation in BOTH),
     *(m.ApproximateDP(0, "1e-9", relation=relation) for relation in BOTH),
     *(m.ZCDP("1e-3", relation=relation) for relation in BOTH),
