@@ -34,7 +34,7 @@ THEOREM = PAPER.theorem(
     parts=(
         Bound(
             sqrt(1001) * q.G * q.D * ratio / q.quasar_convexity,
-            meaning="at the noise and the number of steps that print prescribes",
+            meaning="at the noise and the number of steps that the paper prescribes",
         ),
         Bound(bound, "any-noise", "for noise of standard deviation σ, whatever it spends"),
         Bound(

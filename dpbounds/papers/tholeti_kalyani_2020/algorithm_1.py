@@ -1,7 +1,7 @@
 r"""PrGD: for $t = 1, \dots, T$ draw one of the $N$ records uniformly, draw $n_t$ uniformly from the ball of radius
-$r_u$ (1 in print), and step to $w_{t+1} = w_t - \eta(\nabla\ell(w_t; z_i) + n_t)$. All iterates are released. Each
-coordinate of the noise has variance $r_u^2/(d+2)$, and $E\|n_t\|^2 = r_u^2 d/(d+2)$. The step size plays no part in
-the privacy.
+$r_u$ (1 in the paper), and step to $w_{t+1} = w_t - \eta(\nabla\ell(w_t; z_i) + n_t)$. All iterates are released. Each
+coordinate of the noise has variance $r_u^2/(d+2)$, and $E\|n_t\|^2 = r_u^2 d/(d+2)$. The step size plays no part in the
+privacy.
 """
 
 from dpbounds.papers.tholeti_kalyani_2020 import PAPER

@@ -1,5 +1,5 @@
-r"""The two balls of radius 1 around the gradients of two records, in two dimensions: the laws of one noisy gradient,
-and their overlap, which consists of two caps.
+r"""The two balls of radius 1 around the gradients of two records, in two dimensions: the distributions of one noisy
+gradient, and their overlap, which consists of two caps.
 """
 
 from dpbounds.papers.tholeti_kalyani_2020 import PAPER

@@ -1,7 +1,7 @@
 r"""Assumption 1: $C = \mathbb R^d$ with the regulariser $r(w) = \frac\lambda2 \|w\|_2^2$, $\lambda > 0$; every loss is
 $G$-Lipschitz, $f(0, z) \le A$, twice differentiable and $L$-smooth.
 
-What it gives: the regularised empirical risk is $(L + \lambda)$-smooth and dissipative, $\langle w, \nabla \hat
+Consequences: the regularised empirical risk is $(L + \lambda)$-smooth and dissipative, $\langle w, \nabla \hat
 F^r(w)\rangle \ge \frac\lambda2\|w\|^2 - \frac{G^2}{2\lambda}$, because $G\|w\| \le \frac\lambda2\|w\|^2 +
 \frac{G^2}{2\lambda}$; its minimisers have norm at most $G/\lambda$, because there $\lambda w = -\nabla \hat F(w)$.
 """

@@ -1,5 +1,5 @@
-r"""Quoted from Dwork & Roth 2014: the exponential mechanism's score falls short of the best one by more than
-$\frac{2\Delta_u}{\varepsilon}(\ln|\mathcal R| + t)$ with probability at most $e^{-t}$.
+r"""Quoted from Dwork & Roth 2014: the score of the exponential mechanism's choice falls short of the best score by more
+than $\frac{2\Delta_u}{\varepsilon}(\ln|\mathcal R| + t)$ with probability at most $e^{-t}$.
 """
 
 from dpbounds.papers.wang_xu_2019 import PAPER

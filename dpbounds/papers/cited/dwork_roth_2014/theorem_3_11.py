@@ -1,7 +1,7 @@
 r"""Utility of the exponential mechanism: if $m$ of $N$ candidates attain the best score, the chosen one falls short of
 it by more than $\frac{2\Delta_u}{\varepsilon}\left(\ln\frac{N}{m} + t\right)$ with probability at most $e^{-t}$.
-Proof: the candidates that fall short by $s$ weigh at most $N e^{-\varepsilon s / 2\Delta_u}$ times a best one, and $m$
-best ones are there to be chosen.
+Proof: the candidates that fall short by $s$ are together at most $N e^{-\varepsilon s / 2\Delta_u}$ times as probable
+    as one best candidate, and there are $m$ best candidates.
 """
 
 from dpbounds.papers.cited.dwork_roth_2014 import PAPER
