@@ -13,7 +13,7 @@ from fractions import Fraction
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.proofs import Proof
 
-_NARROW = Fraction(1, 10**9)  # relative width from which on nothing is asked
+_NARROW = Fraction(1, 10**9)  # relative width below which no short decimal is tried
 # how much narrower the interval is than the decimals: one answer in this number is near a decimal at random
 _SELDOM = 100
 _METHOD = "δ at a rounded ε"

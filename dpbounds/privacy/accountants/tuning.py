@@ -1,7 +1,7 @@
 """Privacy of hyperparameter tuning: several runs are trained, and only the best is published.
 
-A fixed number k of runs costs what k runs cost. If the number of runs is itself random, drawn beforehand from a
-truncated negative binomial distribution, the best of many costs hardly more than two or three (Liu & Talwar 2019;
+A fixed number k of runs spends as much as k published runs. If the number of runs is random, drawn beforehand from a
+truncated negative binomial distribution, the best of many runs spends hardly more than two or three (Liu & Talwar 2019;
 Papernot & Steinke 2022). The derivation is in ``tuning.md``.
 """
 
@@ -36,7 +36,7 @@ _PRECISION = 128
 _EXCESSES: tuple[Fraction, ...] = tuple(Fraction(2) ** k for k in range(-4, 13))
 _REFINEMENTS = 2
 _BISECTIONS, _ROUGH = 16, 1e-3  # for ε₁; relative tolerance of δ(ε₁)
-_PLACES = 200  # number of losses above which a winner is looked for, and again around the best
+_PLACES = 200  # thresholds on the loss, on either side of 0, that an attack tries; as many again around the best
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -56,13 +56,13 @@ class RandomRuns:
         object.__setattr__(self, "eta", positive(eta, "eta", "1 is the geometric distribution"))
 
     def mean(self) -> Enclosure:
-        """E[K] = η (1-γ) / (γ (1 - γ^η))."""
+        """Enclose E[K] = η (1-γ) / (γ (1 - γ^η))."""
         with working(_PRECISION):
             value = self.mean_ball()
             return Enclosure.from_balls(value, value, "closed form", _PRECISION)
 
     def mean_ball(self) -> arb:
-        """E[K] as a ball at the working precision."""
+        """Return E[K] as a ball at the working precision."""
         gamma, eta = ball(self.gamma), ball(self.eta)
         return eta * (1 - gamma) / (gamma * -(eta * gamma.log()).expm1())
 
@@ -209,7 +209,7 @@ def _log_kappa(profile: Callable[[Fraction], Fraction], runs: RandomRuns, other_
 
 
 def _by_profile(mechanism: Mechanism, runs: RandomRuns, delta: Fraction, relation: Relation) -> Fraction | None:
-    """ε(δ/E[K]) + (1+η) log κ of one run, at a good ε₁ (``tuning.md``, section 4); None where that is infinite."""
+    """Return ε(δ/E[K]) + (1+η) log κ of one run at a good ε₁ (``tuning.md``, section 4); None if that is infinite."""
     with working(_PRECISION):
         share = ball_end(ball(delta) / runs.mean_ball(), "down")
     one = account(mechanism, delta=share, relation=relation).enclosure.exact_upper
@@ -221,7 +221,7 @@ def _by_profile(mechanism: Mechanism, runs: RandomRuns, delta: Fraction, relatio
 
     least, most = Fraction(0), one
     found = []
-    for _ in range(_BISECTIONS):  # e^ε₁ crosses 1 + (1-γ) δ(ε₁)/γ between the two, or beyond: any ε₁ will do
+    for _ in range(_BISECTIONS):  # e^ε₁ crosses 1 + (1-γ) δ(ε₁)/γ between the two, or beyond: any ε₁ is valid
         middle = Fraction(float(least + most) / 2)
         found.append(_log_kappa(profile, runs, middle))
         least, most = (least, middle) if found[-1] == middle else (middle, most)
@@ -229,7 +229,7 @@ def _by_profile(mechanism: Mechanism, runs: RandomRuns, delta: Fraction, relatio
 
 
 def _attained(pair: Pair, runs: RandomRuns, delta: Fraction) -> Fraction:
-    """Return the largest ε that "the winner's loss exceeds t" proves to be spent, over some t."""
+    """Return the largest ε that the event "the winner's loss exceeds t" proves to be spent, over some t."""
     with working(_PRECISION):
         law = law_at(pair, _PRECISION)
         reach = float(reach_of(law))
@@ -237,7 +237,7 @@ def _attained(pair: Pair, runs: RandomRuns, delta: Fraction) -> Fraction:
         whole = (-eta * gamma.log()).expm1()
 
         def winner(mass: arb) -> arb:
-            """1 - f(1 - p)."""
+            """Return 1 - f(1 - p)."""
             return ((-eta * gamma.log()).exp() - (-eta * (gamma + (1 - gamma) * mass).log()).exp()) / whole
 
         def spent(loss: float) -> Fraction:
