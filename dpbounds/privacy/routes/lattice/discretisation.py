@@ -204,12 +204,12 @@ def tilted(atoms: Iterable[tuple[int, arb]], tilt: Fraction, spacing: Fraction) 
 
 
 def total(atoms: Iterable[tuple[int, arb]]) -> arb:
-    """Total mass."""
+    """Return the total mass."""
     return sum((mass for _, mass in atoms), arb(0))
 
 
 def working_precision(spacing: Fraction, extra_bits: int) -> int:
-    """Bits that leave some sixty good ones in every mass: two differences on the scale of the spacing are taken.
+    """Return bits that leave some sixty good ones in every mass: two differences on the scale of the spacing are taken.
 
     A multiple of 64, so that distributions that take long to build are built for few precisions.
     """
