@@ -204,7 +204,7 @@ class Crossing:
         return False
 
     def _bracket(self) -> tuple[float, float] | None:
-        """(y that overspends, y that does not), a factor of at most two apart, by the estimate.
+        """Return (y that overspends, y that does not), a factor of at most two apart, by the estimate.
 
         None where the estimate is that a single batch keeps the budget.
         """

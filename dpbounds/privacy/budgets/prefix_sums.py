@@ -152,7 +152,7 @@ def optimal_toeplitz(
 
 
 def _cost(free: Floats, columns: Floats, weights: Floats) -> tuple[float, Floats]:
-    """log(squared sensitivity × squared error), and its gradient in all coefficients but the first, 1."""
+    """Return log(squared sensitivity × squared error), and its gradient in all coefficients but the first, 1."""
     checkpoint()
     coefficients = np.concatenate([[1.0], free])
     with np.errstate(over="ignore", invalid="ignore"):

@@ -107,7 +107,7 @@ def basic(parts: Parts) -> EpsilonDelta:
 
 
 def basic_epsilon(parts: Parts, delta: ExactLike) -> Enclosure:
-    """ε by basic composition: Σ ε_i where Σ δ_i <= δ, 0 at δ = 1, else infinite (the theorem is silent)."""
+    """Return ε by basic composition: Σ ε_i where Σ δ_i <= δ, 0 at δ = 1, else infinite (the theorem is silent)."""
     target, total = probability(delta), basic(parts)
     if target == 1:
         return Enclosure.exactly(0, BASIC.name)

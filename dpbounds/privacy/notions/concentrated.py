@@ -64,7 +64,7 @@ def _best_order(slope: Callable[[arb], arb]) -> Fraction:
 
 
 def _log_constant(u: arb) -> arb:
-    """Logarithm of (λ-1)^{λ-1} λ^{-λ} at λ = 1 + u: the constant of section 4."""
+    """Return the logarithm of (λ-1)^{λ-1} λ^{-λ} at λ = 1 + u: the constant of section 4."""
     return -u * (1 / u).log1p() - u.log1p()
 
 

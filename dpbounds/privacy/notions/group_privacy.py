@@ -76,7 +76,7 @@ class Chain:
         return self._known[key]
 
     def _link(self, link: Link, epsilon: Fraction) -> arb:
-        """At least H_{e^ε} of the link, for any real ε: below 0 by reversal."""
+        """Return a number that is at least H_{e^ε} of the link, for any real ε: below 0 by reversal."""
         if epsilon >= 0:
             return ball(self._profile(link.forward, epsilon))
         return -ball(epsilon).expm1() + ball(epsilon).exp() * ball(self._profile(link.backward, -epsilon))

@@ -40,7 +40,7 @@ _SPREAD = Fraction(3, 2)  # how many g√m of rounding error are distinguished f
 
 
 def largest_sum(signs: Signs) -> Fraction:
-    """Σ k ε, the largest value of S."""
+    """Return Σ k ε, the largest value of S."""
     return sum((count * size for size, count in signs), Fraction(0))
 
 
@@ -52,7 +52,7 @@ def spacing(signs: Signs) -> Fraction:
 
 
 def minus_counts(size: Fraction, count: int, slope: Fraction) -> Iterator[arb]:
-    """P(j of the signs are minus), j = 0, 1, ..., count, when plus is e^(2 slope ε) times as likely as minus."""
+    """Yield P(j of the signs are minus), j = 0, 1, ..., count, when plus is e^(2 slope ε) times as likely as minus."""
     odds = (-2 * ball(slope * size)).exp()
     mass = (-count * odds.log1p()).exp()
     for j in range(count + 1):
@@ -216,7 +216,7 @@ class RoundedSigns:
         return (total * self.unit + lost) / (1 - escaped)
 
     def estimate(self, epsilon: Fraction) -> arb:
-        """h(ε) in floating point, to search with."""
+        """Return h(ε) in floating point, to search with."""
         top = float(self.total - self.step * self.first - epsilon)
         x = np.maximum(top - float(self.step) * np.arange(len(self.floats)), 0.0)
         value = float(np.sum(self.floats * np.exp(-float(self.tilt) * x) * -np.expm1(-x)))

@@ -207,7 +207,7 @@ class _Conversion:
     moment: LogMoment
 
     def convex(self, s: Fraction, bits: int = _PROOF_BITS) -> arb:
-        """N(s) or G(s)."""
+        """Return N(s) or G(s)."""
         target = self.target.value
         last = ball(target).log() if self.target.for_epsilon else ball(s * target)
         x = ball(s)
@@ -265,7 +265,7 @@ class _Conversion:
 
 
 def _best_excess(objective: Callable[[Fraction], float], hints: tuple[Fraction, ...]) -> Fraction | None:
-    """λ-1 at which the objective is about least: it falls, then rises. None where it is nowhere finite."""
+    """Return λ-1 at which the objective is about least: it falls, then rises. None where it is nowhere finite."""
 
     def value_at(excess: Fraction) -> float:
         try:
