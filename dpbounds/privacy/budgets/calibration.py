@@ -285,7 +285,7 @@ def _within(budget: Budget) -> Enclosure:
 def _ends_far_apart(
     factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve, group_size: int, found: _Found
 ) -> bool:
-    """Whether better proofs could bring the sufficient and the failing value together: not if attacks are far away."""
+    """Return whether better proofs could close the gap of both values: not if attacks are far from the upper bound."""
     value, fails_at, _ = found
     if group_size > 1 or fails_at is None or abs(value - fails_at) <= max(TOLERANCE * value, Fraction(solve in WHOLE)):
         return False
@@ -346,7 +346,7 @@ def _attained(factory: Callable[[Fraction], Mechanism], budget: Budget) -> _Prod
 def _of_products(
     factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve
 ) -> tuple[Fraction, Fraction | None]:
-    """A value that suffices by the dominating pairs, and one that fails by the attained ones (None: no attack)."""
+    """Return a value that suffices by the dominating pairs, and one that fails by attacks (None: no attack)."""
 
     def tight(value: Fraction) -> bool:
         return neighbour_classes(factory(value), budget.relation).tight

@@ -273,7 +273,7 @@ class Crossing:
         return -1.0
 
     def _approach(self, y: float, slope: float) -> bool:
-        """Newton's steps by coarse proofs, then fine proofs as close to the crossing as they decide.
+        """Find the crossing by Newton's steps with coarse proofs, then with fine proofs as close as they decide.
 
         Returns:
             Whether the sides that are wanted were found; if not, a slower search is to follow.

@@ -127,7 +127,7 @@ class OfProducts:
         )
 
     def _enclosed(self, products: tuple[Product, ...], tolerances: Sequence[float]) -> tuple[Fraction, Fraction]:
-        """Proven ends of the largest δ(ε) of the products; of the first that overspends, which decides by itself.
+        """Return proven bounds on the largest δ(ε) of the products; of the first one that overspends, if any.
 
         Each is asked for as finely as it takes to decide, the one that spent most last time first.
         """

@@ -158,7 +158,7 @@ def _refuse_what_is_false(notion: Notion, goal: Goal) -> None:
 
 
 def _search(notion: Notion, goal: Goal) -> Conversion:
-    """Breadth first; a notion that one found before implies is not followed any further."""
+    """Search breadth first; a notion that an earlier one implies is not followed any further."""
     best: Conversion | None = None
     seen = [notion]
     queue = deque([Conversion(notion, ())])

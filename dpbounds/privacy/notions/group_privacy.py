@@ -220,7 +220,7 @@ def _golden_section(value: Callable[[float], float], low: float, high: float) ->
 
 
 def _last_allowed(allowed: Callable[[Fraction], bool], high: Fraction, tolerance: float) -> Fraction:
-    """Go down from an allowed number to one that is allowed and close to where that ends."""
+    """Return an allowed number close to the smallest one, searching down from an allowed number."""
     gap = tolerance * float(high)
     low = Fraction(max(0.0, float(high) - gap))
     while low > 0 and allowed(low):

@@ -165,7 +165,7 @@ def _epsilon_by_table(signs: Signs, parts: Parts, delta: Fraction) -> Enclosure:
 
 
 def _table(signs: Signs, wished: arb) -> SignTable:
-    """A table of all sums, or of those above a floor with h(floor) > h, so that ε(h) lies above the floor too."""
+    """Return a table of all sums, or of those above a floor with h(floor) > h, so that ε(h) is above the floor."""
     try:
         return SignTable(signs)
     except Declined:
@@ -198,7 +198,7 @@ class _Attempt:
 def _refined(
     signs: Signs, tilt: float, tolerance: Fraction, prove: Callable[[_Attempt], tuple[Fraction, Fraction]]
 ) -> Enclosure:
-    """Finer and finer lattices, until the ends are within the tolerance of each other; they fall like step²."""
+    """Refine the lattice until both bounds are within the tolerance; their distance falls like step²."""
     deviation = math.sqrt(_variance(signs, tilt) + float(signs[0][0]) ** 2)
     exact_step = spacing(signs)
     step = Fraction(min(_WINDOW * deviation / _COARSEST, 1 / (4 + 4 * tilt)))

@@ -152,7 +152,7 @@ class RoundedSigns:
         self.missing = everything - arb(law.sum) * self.unit
 
     def _group(self, size: Fraction, count: int) -> tuple[IntegerMeasure, arb]:
-        """Integer masses of a group's rounded, tilted values by distance below the largest, and its true mass."""
+        """Return integer masses of a group's rounded, tilted values by distance from the largest, and its mass."""
         step, tilt = ball(self.step), ball(self.tilt)
         stride, whole = 2 * size / self.step, step.expm1()
         negligible, neglected = arb(2) ** -(self.slots.unit_bits + 32), arb(0)

@@ -126,8 +126,7 @@ def times(positive: arb, value: arb) -> arb:
 
 
 def integral(integrand: Branch, start: arb, end: arb, size: arb, scale: arb | None = None) -> arb:
-    """Return the integral; ``size`` is about the largest exponent in it, whose rounding error subdivision cannot
-    reduce.
+    """Return the integral; ``size`` is about its largest exponent, whose rounding subdivision cannot reduce.
 
     It is accurate relative to itself, or to ``scale`` where that is given.
     """

@@ -355,7 +355,7 @@ def _lower_end(bound: _Bound, value: Callable[[Fraction], arb], middle: Fraction
 def _three(
     value: Callable[[Fraction], arb], middle: Fraction, apart: Fraction
 ) -> tuple[list[arb], list[arb], arb, arb]:
-    """Three nearby points and the values there, and the slopes of the chords between them."""
+    """Return three nearby points, the values there, and the slopes of the chords between them."""
     places = [middle * (1 - apart), middle, middle * (1 + apart)]
     s, n = [ball(place) for place in places], [value(place) for place in places]
     return s, n, (n[1] - n[0]) / (s[1] - s[0]), (n[2] - n[1]) / (s[2] - s[1])
