@@ -23,19 +23,19 @@ from dpbounds.expressions.evaluation import evaluate
 
 
 def squared_norms(rows: Array) -> Array:
-    """‖row‖₂² of every row, shape (R,)."""
+    """Return ‖row‖₂² of every row, shape (R,)."""
     squares: Array = np.einsum("ij,ij->i", rows, rows)
     return squares
 
 
 def products(rows: Array, others: Array) -> Array:
-    """<row, other> of every two rows, shape (R,)."""
+    """Return <row, other> of every two rows, shape (R,)."""
     found: Array = np.einsum("ij,ij->i", rows, others)
     return found
 
 
 def norms(rows: Array) -> Array:
-    """‖row‖₂ of every row, shape (R,)."""
+    """Return ‖row‖₂ of every row, shape (R,)."""
     lengths: Array = np.sqrt(squared_norms(rows))
     return lengths
 

@@ -121,7 +121,7 @@ def to_text(
 
 
 def from_text(text: str) -> tuple[tuple[JsonObject, ...], bool, bool, dict[str, Any] | None]:
-    """The entries of a document, each read once; whether they were chosen as the run went; whether under ``CONDITION``.
+    """Return the entries of a document, whether they were chosen adaptively, and whether under ``CONDITION``.
 
     Last the fields of its ``ledger.PlainDescent``, which only speaks of the last iterate, or None.
 
@@ -164,7 +164,7 @@ def _read_descent(value: object) -> dict[str, Any]:
 
 
 def _digest(entries: Sequence[JsonObject]) -> str:
-    """The digest of the releases that entries describe, whichever way they write them; errors as ``read_entry``."""
+    """Return the digest of the releases that entries describe, in any notation; errors as ``read_entry``."""
     return digest(map(read_entry, entries))
 
 
@@ -172,7 +172,7 @@ def _digest(entries: Sequence[JsonObject]) -> str:
 
 
 def read_entry(entry: JsonObject) -> tuple[Mechanism, int]:
-    """One release of an entry as a mechanism, and how many there were; ``InvalidValue`` where a field is wrong."""
+    """Return one release of an entry as a mechanism, and their number; ``InvalidValue`` if a field is wrong."""
     name, sampling = entry.get("mechanism"), entry.get("sampling")
     kind = MECHANISMS.get(name) if isinstance(name, str) else None
     if kind is None:

@@ -225,7 +225,7 @@ def standard_gaussian(generators: Sequence[np.random.Generator], dimension: int)
 
 
 def _unit(kind: Kind, generators: Sequence[np.random.Generator], dimension: int) -> Array:
-    """Uniform on the unit sphere, or (kind "ball") in the unit ball: a uniform direction times U^(1/p)."""
+    """Return points uniform on the unit sphere, or (kind "ball") in the unit ball: a direction times U^(1/p)."""
     drawn = standard_gaussian(generators, dimension)
     drawn /= np.sqrt((drawn * drawn).sum(axis=1, keepdims=True))
     if kind == "ball":

@@ -118,7 +118,7 @@ class PerturbedGradientDescent(Method[FiniteSum]):
         return cls(one, problem.records, problem.dimension, steps, "ball", step_size)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Algorithm 1."""
+        """Run Algorithm 1."""
         self._demand_fit(problem)
         eta, gradient = self.step_size_for(problem), run.batch_gradients(self._batch, self._multiplier)
         returned = run.uniform_iterate(self.steps)
@@ -178,7 +178,7 @@ class PerturbedGradientDescent(Method[FiniteSum]):
         )
 
     def step_size_for(self, problem: FiniteSum) -> float:
-        """η as a double: ``step_size``, or the best one of the explicit bound (public constants only)."""
+        """Return η as a double: ``step_size``, or the best one of the explicit bound (public constants only)."""
         if self.step_size is not None:
             return self.step_size
         return promised(algorithm_1_explicit.best_step, problem, **self._values(problem)).lower
@@ -223,7 +223,7 @@ def _smallest_radius(records: int, dimension: int, steps: int, budget: PrivacyBu
 
 
 def _best_steps(records: int, dimension: int, budget: PrivacyBudget) -> int:
-    """Doubles T as long as the bound at its best step size falls, which is as long as E‖g + u‖²/T does."""
+    """Return the T at which the bound at its best step size is least, doubling T as long as E‖g + u‖²/T falls."""
 
     def size(count: int) -> Fraction:
         noise = _smallest_radius(records, dimension, count, budget) ** 2

@@ -121,7 +121,7 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
         )
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """K runs, one after the other, and the choice."""
+        """Return K runs, one after the other, and the choice."""
         one, (epsilon, sensitivity) = self.one_run, self.selection(problem)
         candidates = np.empty((run.repetitions, self.runs, problem.dimension))
         each_risk = []
@@ -144,7 +144,7 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
         )
 
     def selection(self, problem: FiniteSum) -> tuple[Fraction, Fraction]:
-        """ε of the choice, and the sensitivity Δ of the scores -F: weights are exp(-ε F/(2Δ)).
+        """Return ε of the choice, and the sensitivity Δ of the scores -F: weights are exp(-ε F/(2Δ)).
 
         A record that is added changes F by h/n, with h the record's loss: G-Lipschitz, and of range M where M is known.
         Over points within 2D of each other h varies by at most min(2GD, M); for a record that is replaced, h is a
@@ -173,7 +173,7 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
         return self.selection_epsilon * factor * bounded / (2 * travelled), sensitivity
 
     def step_size_for(self, problem: FiniteSum) -> float:
-        """η of every run, rounded down."""
+        """Return η of every run, rounded down."""
         return self.one_run.step_size_for(problem)
 
     @property
@@ -228,6 +228,6 @@ def _multiplier_beside(budget: PrivacyBudget, selection_epsilon: Fraction) -> Fr
 
 
 def enough_runs(failure_probability: ExactLike) -> int:
-    """K = ⌈log₂(2/ζ)⌉, exactly: the smallest with 2^(-K) <= ζ/2."""
+    """Return K = ⌈log₂(2/ζ)⌉, exactly: the smallest with 2^(-K) <= ζ/2."""
     failure = fields.share(failure_probability, "failure_probability")
     return (math.ceil(2 / failure) - 1).bit_length()

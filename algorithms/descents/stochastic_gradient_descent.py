@@ -145,7 +145,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
         return released(self.noise_multiplier, self.sampling, self.steps)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Algorithm 3."""
+        """Run Algorithm 3."""
         returned = self.descend(problem, run)
         return Outcome(
             returned.point,
@@ -216,7 +216,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
         return PlainStep(declared, first, eta, project=project)
 
     def step_size_for(self, problem: FiniteSum) -> float:
-        """η = D/√(T(G² + pσ²)) for the noise that is really drawn, rounded down."""
+        """Return η = D/√(T(G² + pσ²)) for the noise that is really drawn, rounded down."""
         return evaluate(proposition_d_1_explicit.step_size.subs(self.constants(problem)), {}).lower
 
     def bound(self, problem: FiniteSum, quasar_convexity: ExactLike | None = None) -> Enclosure:
@@ -294,7 +294,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
         return problem.quasar_convexity(2 * self.distance)
 
     def _ball(self, problem: FiniteSum) -> L2Ball | None:
-        """The ball that w - w₁ is projected on, or None as printed; it must lie where the problem's constants hold."""
+        """Return the ball onto which w - w₁ is projected, where the problem's constants hold; None as printed."""
         demand_no_regulariser(problem)
         radius = radius_of_domain(problem)
         if self.variant == "as-printed":
@@ -309,14 +309,14 @@ class StochasticGradientDescent(Method[FiniteSum]):
 
 
 def released(noise_multiplier: Fraction, sampling: Scheme, steps: int) -> Mechanism:
-    """T releases, as one mechanism."""
+    """Return T releases, as one mechanism."""
     if isinstance(sampling, Visited):
         return sampling.visited(Gaussian(noise_multiplier), steps)
     return sampled(Gaussian(noise_multiplier), sampling) ** steps
 
 
 def enough_steps(problem: FiniteSum, single_step_multiplier: Fraction) -> int:
-    """T = ⌈n²ρ/(2p)⌉ of the explicit proposition at ρ = 2/z²."""
+    """Return T = ⌈n²ρ/(2p)⌉ of the explicit proposition at ρ = 2/z²."""
     values = {
         symbols.dataset_size: problem.records,
         symbols.dimension: problem.dimension,
@@ -326,12 +326,12 @@ def enough_steps(problem: FiniteSum, single_step_multiplier: Fraction) -> int:
 
 
 def printed_steps(problem: FiniteSum, budget: PrivacyBudget) -> int:
-    """⌈(εn)²/(p ln(1/δ))⌉."""
+    """Return ⌈(εn)²/(p ln(1/δ))⌉."""
     return math.ceil(evaluate(proposition_d_1_explicit.prescribed_steps, _printed(problem, budget)).upper)
 
 
 def printed_multiplier(problem: FiniteSum, budget: PrivacyBudget, steps: int, sampling: Scheme) -> Fraction:
-    """σ b/G of the printed σ² = 1000 G²T ln(1/δ)/(εn)², rounded up; b is n, or the divisor of a batch's sum."""
+    """Return σ b/G of the printed σ² = 1000 G²T ln(1/δ)/(εn)², rounded up; b is n, or the divisor of a batch's sum."""
     values = {**_printed(problem, budget), symbols.steps: steps, symbols.lipschitz: 1}
     sigma = Fraction(evaluate(sympy.sqrt(proposition_5_2.variance), values).upper)
     return sigma * (problem.records if sampling is None else sampling.divisor(problem.records))

@@ -160,7 +160,7 @@ class RangesChoice:
         return np.arange(-_FARTHEST, _FARTHEST + 1.0) if self.centred else np.zeros(1)
 
     def clipped(self, problem: Records, run: OpenRun) -> tuple[LinearScores, dict[str, Array]]:
-        """Records in the units that were chosen, clipped; and middle and half-width of each range, (1, p)."""
+        """Return records in the chosen units, clipped, and the middle and half-width of each range, (1, p)."""
         widths = np.repeat(_HALF_WIDTHS, len(self._places))
         middles = np.outer(_HALF_WIDTHS, self._places).ravel()
         chosen, paid = [], PaidTogether(self.epsilon, self.features, run.relation, run.ledger)

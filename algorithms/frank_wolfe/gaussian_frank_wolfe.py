@@ -102,7 +102,7 @@ class GaussianFrankWolfe(FrankWolfe, FullBatchMethod[FiniteSum]):
         return cls(constraint, single * planning.root_above(steps), steps, step_fraction, start, budget, noise)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Algorithm 2."""
+        """Run Algorithm 2."""
         C, gamma = self.constraint, self.step_fraction_for(problem)
         gradient = run.gradients(self.noise_multiplier)
         x = run.repeated(self.starting_point(problem))
@@ -170,7 +170,7 @@ def _best_steps(algorithm: GaussianFrankWolfe, problem: FiniteSum, single: Fract
 
 
 def _printed(problem: FiniteSum, constraint: ConstraintSet, budget: PrivacyBudget) -> tuple[int, Enclosure]:
-    """T and γ of Theorem 4 with hidden constants 1."""
+    """Return T and γ of Theorem 4 with hidden constants 1."""
     values = {
         symbols.norm_bound: constraint.norm_bound,
         symbols.dataset_size: sympy.Integer(problem.records),

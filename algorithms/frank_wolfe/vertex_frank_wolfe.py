@@ -125,7 +125,7 @@ class VertexFrankWolfe(FrankWolfe):
         return f"{kind} {PSEUDO_RANDOM if self.noise == 'gaussian' else SECURE_CHOICE}"
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Algorithm 4."""
+        """Run Algorithm 4."""
         vertices, gamma = vertices_of(self.constraint), self.step_fraction_for(problem)
         sensitivity = self.sensitivity(problem)
         x = run.repeated(self.starting_point(problem))
@@ -201,7 +201,7 @@ class VertexFrankWolfe(FrankWolfe):
 
 
 def _parts(problem: FiniteSum, vertices: Corners | Listed, x: Array, repetition: int) -> Iterator[Array]:
-    """Records' parts -<s, ∇f_i(x)> of n times the scores."""
+    """Yield the records' parts -<s, ∇f_i(x)> of n times the scores."""
     for rows in blocks_of(problem.records, max(problem.dimension, vertices.count)):
         yield -vertices.products_of_records(record_gradients(problem, x[repetition], rows))
 
@@ -229,7 +229,7 @@ def _as_printed(
     steps: int | None,
     step_fraction: float | None,
 ) -> tuple[Fraction, int, float]:
-    """ε₀, T and γ of Algorithm 4 and Theorem 6, with hidden constants 1, except for given values."""
+    """Return ε₀, T and γ of Algorithm 4 and Theorem 6, with hidden constants 1, except for given values."""
     values: dict[sympy.Symbol, ExactLike] = {
         symbols.dataset_size: problem.records,
         symbols.candidates: vertices_of(constraint).count,

@@ -92,7 +92,7 @@ class PaidTogether:
         self.taken += 1
 
     def gaussian(self, *, noise_stddev: Fraction, per_record_bound: Fraction, sampling: object = None) -> None:
-        """Refused."""
+        """Raise an error: not supported."""
         raise BudgetExceeded("choices were paid for, no Gaussian release")
 
     def added(self, squares: float, numbers: int, level: float = 1.0) -> None:

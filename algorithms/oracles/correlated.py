@@ -30,7 +30,7 @@ class Encoding(Protocol):
     """C, applied to a stream as it comes: a row at a time."""
 
     def encoded(self, x: Array) -> Array:
-        """(C x)_t, of the next x_t and those before it."""
+        """Return (C x)_t, of the next x_t and those before it."""
 
     def decoded(self, z: Array) -> Array:
         """Return the next x_t for which (C x)_t = z."""
@@ -71,7 +71,7 @@ class _Banded:
         return weights[0], found
 
     def _weights(self) -> Sequence[float]:
-        """C[t, t], C[t, t-1], ..."""
+        """Return C[t, t], C[t, t-1], ..."""
         if isinstance(self._matrix, Toeplitz):
             return self._column
         row, denominator = self._matrix.rows[self._step], self._matrix.denominator
@@ -109,7 +109,7 @@ class _Tree:
         return found
 
     def _advance(self) -> int:
-        """Go on to the next step, and say where its block begins."""
+        """Move to the next step, and return where its block begins."""
         self._step += 1
         return self._step & (self._step - 1)
 
@@ -124,13 +124,13 @@ class _Tree:
 
 
 def dense(matrix: Encoder) -> Array:
-    """C as an array of doubles, shape (T, T); of a tree the longest block that ends at each step."""
+    """Return C as an array of doubles, shape (T, T); of a tree the longest block that ends at each step."""
     columns = encoding(matrix)
     return np.stack([columns.encoded(row) for row in np.eye(matrix.steps)])
 
 
 def noise_of_sums(matrix: Encoder) -> Array:
-    """The standard deviation of the noise in the sum of the answers 1, ..., t, in units of a row's; shape (T,)."""
+    """Return the standard deviation of the noise in the sum of answers 1, ..., t in units of a row's; shape (T,)."""
     columns = encoding(matrix)
     total, found = np.zeros(matrix.steps), np.empty(matrix.steps)
     for t, row in enumerate(np.eye(matrix.steps)):

@@ -45,7 +45,7 @@ class HasHessians(HasRecords, Protocol):
         """H: one record's Hessian changes by at most this times the distance."""
 
     def hessian(self, X: Array) -> Array:
-        """Mean Hessian (R, p, p) at every row."""
+        """Return the mean Hessian (R, p, p) at every row."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,7 +171,7 @@ class HessianProductOracle:
         return asked_at(self, self._answer, X, V)
 
     def exact(self, X: Array, V: Array) -> Array:
-        """∇²F(x) v at every row, shape (R, p): unreleased."""
+        """Return ∇²F(x) v at every row, shape (R, p): unreleased."""
         return closed(self._exact(X, V))
 
     def _exact(self, X: Array, V: Array) -> Array:
@@ -218,7 +218,7 @@ class HessianProductOracle:
 
 
 def as_vectors(matrices: Array) -> Array:
-    """Symmetric matrices, shape (R, p, p), as vectors of the same norm, shape (R, p(p+1)/2)."""
+    """Return symmetric matrices, shape (R, p, p), as vectors of the same norm, shape (R, p(p+1)/2)."""
     above, scale = _upper(matrices.shape[-1])
     vectors: Array = matrices[:, above[0], above[1]] * scale
     return vectors

@@ -33,7 +33,7 @@ class PathPen:
         self.ledger, self.last, self.taken = ledger, entry, 0
 
     def write(self) -> None:
-        """One more answer; the entry is written with the first."""
+        """Count one more answer; the entry is written with the first."""
         if not self.taken:
             self.ledger.release(self.last.mechanism())
         self.taken += 1
@@ -93,7 +93,7 @@ class PathGradientOracle:
         return root * to_float(self.noise_multiplier, "up") * (1 + _SLACK)
 
     def clock(self, X: Array, previous: Array) -> Array:
-        """U = L ‖x - y‖/G of every move, shape (R,), rounded up."""
+        """Return U = L ‖x - y‖/G of every move, shape (R,), rounded up."""
         G, L = self._constants
         u: Array = distances(X, previous) * (L / G * (1 + 2.0**-50))
         return u
@@ -126,7 +126,7 @@ class PathGradientOracle:
         return np.array([all_of_it - self.spent.get(generator, 0.0) for generator in self.generators])
 
     def _shares(self, X: Array, *previous: Array) -> Array:
-        """(C/σ)², rounded up, shape (R,)."""
+        """Return (C/σ)², rounded up, shape (R,)."""
         (G, L), n, p = self._constants, self.problem.records, X.shape[1]
         u = self.clock(X, *previous) if previous else np.full(len(X), np.inf)
         faded = np.exp(-u)

@@ -156,7 +156,7 @@ def _every_row(problem: Any, repetitions: int) -> Sequence[Rows]:
 
 
 def _parts(problem: Any, at: Sequence[Array], rows: Rows, kept: float) -> Iterator[Array]:
-    """Blocks of records' gradients at a point, or their differences at two; 0 where no record was drawn."""
+    """Yield blocks of records' gradients at a point, or of their differences at two; 0 if no record was drawn."""
     if not len(rows):
         yield np.zeros((1, len(at[0])))
     width = max(1, _NUMBERS_AT_ONCE // len(at[0]))

@@ -181,7 +181,7 @@ def prepared(
     intercept: bool,
     notes: tuple[str, ...],
 ) -> Dataset:
-    """Features of shape (n, p) scaled by public ranges (or left alone) and clipped to an l2 norm, with notes."""
+    """Return features, shape (n, p), scaled by public ranges if given and clipped to an l2 norm, with notes."""
     matrix = features
     if ranges is None:
         scaling = "features are used as they are in the file: no public ranges were given to scale them by"

@@ -130,7 +130,7 @@ class ConstrainedSecondOrder(SecondOrderMethod):
         return evolve(plain, gradient_multiplier=gradients, hessian_multiplier=hessians, steps=count)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Algorithm 6."""
+        """Run Algorithm 6."""
         values, minimise = self._values(problem), self._minimiser
         eta, theta = self._shares(values)
         slack, ratio = value_of(theorem.slack, values), float(minimise.ratio)
@@ -205,7 +205,7 @@ class ConstrainedSecondOrder(SecondOrderMethod):
         }
 
     def _shares(self, values: Mapping[sympy.Symbol, sympy.Expr]) -> tuple[float, float]:
-        """η and θ; ``InvalidValue`` where one is above 1."""
+        """Return η and θ; ``InvalidValue`` where one is above 1."""
         first, second = value_of(theorem.first_share, values), value_of(theorem.second_share, values)
         if first > 1:
             raise InvalidValue("gap_tolerance", self.gap_tolerance, "at most 2D²L, so that η = a/(2D²L) is at most 1")

@@ -75,7 +75,7 @@ class GradientDescent(FullBatchMethod[FiniteSum]):
         return cls(planning.multiplier_of_steps(budget, count), count, step_size, budget, noise)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Algorithm 4; all iterates are kept, R (T + 1) p numbers."""
+        """Run Algorithm 4; all iterates are kept, R (T + 1) p numbers."""
         demand_all_of_space(problem)
         eta, gradient = step_size_for(problem, self.step_size), run.gradients(self.noise_multiplier)
         measure = run.measured_by(_measured)

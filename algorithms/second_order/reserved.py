@@ -51,7 +51,7 @@ class ReservedLedger(OpenLedger):
 
     @contextmanager
     def asked_by(self, streams: Sequence[Stream]) -> Iterator[None]:
-        """Some repetitions ask inside the ``with`` block: each has its own count, as the ledger is that of one."""
+        """Count queries of some repetitions inside the ``with`` block, each separately: the ledger is that of one."""
         self._asking = tuple(streams)
         try:
             yield

@@ -138,7 +138,7 @@ class StationaryPointSelection(SecondOrderMethod):
         return descent @ super().planned
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Algorithm 5."""
+        """Run Algorithm 5."""
         T, eta, values = self.steps, step_size_for(problem, self.step_size), self._values(problem)
         alpha, gamma = float(self.stationarity), value_of(CURVATURE, values)
         steep, bent = self.thresholds(problem)
@@ -204,7 +204,7 @@ class StationaryPointSelection(SecondOrderMethod):
         }
 
     def thresholds(self, problem: FiniteSum) -> tuple[float, float]:
-        """A point passes with a noisy gradient norm of at most the first and λ_min of at least the second number."""
+        """Return the largest noisy gradient norm and the least noisy λ_min with which a point passes."""
         values = self._values(problem)
         if self.variant == "as-printed":
             return float(self.stationarity), -value_of(CURVATURE, values)

@@ -131,7 +131,7 @@ class AboveThresholdSelection(Method[FiniteSum]):
         return len(self.points)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Algorithm 2."""
+        """Run Algorithm 2."""
         demand_no_regulariser(problem)
         if self.points.shape[1] != problem.dimension:
             raise InvalidValue("points.shape", self.points.shape, f"(N, {problem.dimension})")
@@ -264,7 +264,7 @@ class AboveThresholdSelection(Method[FiniteSum]):
 
 
 def stationarity(problem: FiniteSum, points: Array, second_order: bool = True) -> tuple[Array, Array | None]:
-    """‖∇F‖ and -λ_min(∇²F) at every point, shape (N,) each; exact, and so not private.
+    """Return ‖∇F‖ and -λ_min(∇²F) at every point, shape (N,) each; exact, and so not private.
 
     Hessians are made a few at a time: memory stays at O(n p + p²).
     """

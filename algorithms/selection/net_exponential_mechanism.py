@@ -160,7 +160,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         )
 
     def range_of_one_record(self, problem: FiniteSum) -> Fraction:
-        """2GD/n (replace-one) or GD/n (add-or-remove-one): how far one record's part in F may vary over the net."""
+        """Return 2GD/n (replace-one) or GD/n (add-or-remove-one), the range of one record's part of F over the net."""
         slope = at_least(problem.lipschitz, "lipschitz")
         return self.relation.sensitivity_factor * slope * 2 * self.net.radius / problem.records
 
@@ -208,7 +208,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         return self._within(evaluate(lemma_4_2_explicit.bound.subs(values) + overfitting.subs(sizes), {}), problem)
 
     def _within(self, found: Enclosure, problem: FiniteSum) -> Enclosure:
-        """At most the bound that holds for all points of the ball; a ridge is part of the risk."""
+        """Return at most the bound that holds for all points of the ball; a ridge is part of the risk."""
         total = steepest(problem) + sympy.Rational(self.regularisation * self.net.radius)
         across = total * self.net.diameter
         if self.regularisation:
@@ -222,7 +222,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         return evaluate(lemma_4_2_explicit.tail.subs(values), {})
 
     def _drawn(self, problem: FiniteSum, run: OpenRun) -> tuple[NDArray[np.int64], Array]:
-        """Index of the candidate for each repetition, and the risks of all candidates (not private)."""
+        """Return the index of the candidate for each repetition, and the risks of all candidates (not private)."""
         demand_fit(problem, self.net.dimension, self.net.radius)
         reach = self.range_of_one_record(problem)
         with threadpool_limits(limits=1, user_api="blas"):
@@ -237,7 +237,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         return run.choose(scores, self.epsilon_spent, reach / 2, parts=parts, public=public), risks
 
     def _parts(self, problem: Any, _repetition: int) -> Iterator[Array]:
-        """Records' parts f_i(0) - f_i(w) of n times the scores, at most G R in absolute value."""
+        """Yield the records' parts f_i(0) - f_i(w) of n times the scores, at most G R in absolute value."""
         centre = np.zeros((1, self.net.dimension))
         for rows in blocks_of(problem.records, self.net.size):
             yield problem.record_losses(centre, rows) - problem.record_losses(self.net.points, rows)

@@ -221,7 +221,7 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
         )
 
     def _tolerance(self) -> Fraction:
-        """τ for which (1 + e^ε) τ is at most δ: rounded down."""
+        """Return τ for which (1 + e^ε) τ is at most δ: rounded down."""
         return self.failure / (1 + Fraction(evaluate(sympy.exp(sympy.Rational(self.epsilon)), {}).exact_upper))
 
 

@@ -53,7 +53,7 @@ _HALF = Fraction(1, 2)
 
 
 def at_most_one_a_step(record: Any, field: Attribute[Any], value: int) -> None:
-    """A validator: T₁ is at most T."""
+    """Return a validator: T₁ is at most T."""
     if value > record.steps:
         raise InvalidValue(field.name, value, f"at most steps = {record.steps}", "there is one query per step")
 
@@ -167,7 +167,7 @@ class StochasticSpider(Method[FiniteSum]):
         )
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Algorithm 1."""
+        """Run Algorithm 1."""
         demand_all_of_space(problem)
         memory = Walk(problem)
         fresh = CappedQueries(Gaussian(self.noise_multiplier), self.fresh_estimates, run.repetitions, run.ledger)
@@ -338,7 +338,7 @@ def tuned(
     gap: Fraction | None = None,
     slack: Fraction = Fraction(0),
 ) -> tuple[int, int, float]:
-    """T, T₁ and κ of an explicit theorem for a search that costs ρ of zCDP if a record is replaced.
+    """Return T, T₁ and κ of an explicit theorem for a search that costs ρ of zCDP if a record is replaced.
 
     T₁ is at most T, with which it is not a cap at all, and is made for an error that is larger by a factor 1 + slack.
 
@@ -385,10 +385,10 @@ def claimed_zcdp(budget: PrivacyBudget) -> Fraction:
 
 
 def difference_stddev(multiplier: Fraction, problem: FiniteSum, divisor: int) -> Fraction:
-    """σ₂, the standard deviation of an update per distance, rounded up: the oracle rounds within a relative 2^-40."""
+    """Return σ₂, the standard deviation of an update per distance, rounded up; the oracle rounds by 2^-40."""
     return multiplier * at_least(problem.smoothness, "smoothness") / divisor * (1 + Fraction(1, 2**40))
 
 
 def step_size_for(problem: FiniteSum) -> float:
-    """η = 1/M, rounded down to a double."""
+    """Return η = 1/M, rounded down to a double."""
     return to_float(1 / at_least(problem.smoothness, "smoothness"), "down")

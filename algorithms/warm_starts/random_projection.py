@@ -164,6 +164,6 @@ def _demand_free(problem: Linear) -> None:
 
 
 def _demand_same(runs: list[Run]) -> None:
-    """Every repetition must have released the same, or one ledger could not speak for all of them."""
+    """Check that every repetition released the same, so that one ledger describes all of them."""
     if any(run.ledger != runs[0].ledger for run in runs):
         raise InvalidValue("inner", runs[0].algorithm, "an algorithm whose ledger does not depend on the records")

@@ -57,7 +57,7 @@ class Start(Protocol):
         """Return one start per generator, shape (R, p); the ledger gets the releases."""
 
     def bound(self, problem: FiniteSum) -> Enclosure:
-        """At least E F(w_0) - min F over the start's own set."""
+        """Return a number that is at least E F(w_0) - min F over the start's own set."""
 
 
 def noise_of(start: Start) -> WhichNoise:
@@ -222,7 +222,7 @@ class WarmStartedSpider(Method[FiniteSum]):
         return f"the start: {self.start.noise_drawn}; then: {self.spider.noise_drawn}"
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Algorithm 2."""
+        """Run Algorithm 2."""
         demand_smooth(problem)
         w0 = self.start.starts(problem, run.generators, run.ledger)
         run.lap("start")

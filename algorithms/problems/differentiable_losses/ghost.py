@@ -55,7 +55,7 @@ class Product:
 
 
 def products(program: Any, leaves: int) -> list[Product]:
-    """The leaves (the first arguments of a closed jaxpr) that occur once, in a product, and are smaller as X and D."""
+    """Return the leaves (first arguments of a closed jaxpr) used once, in a product, and smaller as X and D."""
     uses: dict[int, int] = dict.fromkeys(range(leaves), 0)
     found: dict[int, Product] = {}
 
@@ -144,7 +144,7 @@ def outcomes(program: Any, products: Sequence[Product]) -> dict[Place, Any]:
 
 
 def taken_apart(product: Product, operands: Sequence[Any], slope: Any) -> tuple[Any, Any]:
-    """X, shape (T, a), and D, shape (T, b), of one record."""
+    """Return X, shape (T, a), and D, shape (T, b), of one record."""
     form, given = product.form, (product.equation, product.side)
     return form.inputs(*given, operands, product.sizes), form.slopes(*given, slope, product.sizes)
 
