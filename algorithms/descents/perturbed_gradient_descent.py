@@ -2,8 +2,8 @@
 
 Tholeti & Kalyani 2020, Algorithm 1, with noise of any radius (1 in the paper, in whatever units the gradients have), or
 on the sphere, or Gaussian with the covariance of the ball (σ² = r²/(d+2) in each coordinate), which is what their
-Section IV.C compares. All T iterates together are (0, 1 - (1 - τ/N)^T)-private, τ the total variation of two balls
-2G apart (``tholeti-kalyani-2020/theorem-1/explicit``, the smallest possible; print adds the steps up). That δ is the
+Section IV.C compares. All T iterates together are (0, 1 - (1 - τ/N)^T)-private, τ the total variation of two balls 2G
+apart (``tholeti-kalyani-2020/theorem-1/explicit``, the smallest possible; the paper adds the steps up). That δ is the
 same at every ε: a larger ε buys nothing. On the sphere, sampling alone hides a record: τ = 1 whatever the radius.
 
 What is bounded, in place of their convergence to a local minimum without constants, is the gradient at a uniformly

@@ -4,11 +4,11 @@ Lowy, Ullman & Wright 2024, Proposition 5.2 and its proof in Appendix D, made ex
 ``lowy-ullman-wright-2024/proposition-5.2/explicit``. K = ⌈log₂(2/ζ)⌉ runs each miss twice their mean bound with
 probability at most 1/2; all K outputs are released, and an exponential mechanism on their risks picks one.
 
-What differs from print: every run is projected on the ball of radius D around w₁. Print does not project, and gives the
-mechanism no sensitivity; with the range 4GD, which only points within 2D of each other have, it is private for no more
-than losses of bounded range M <= 2GD. ``variant="as-printed"`` draws exactly that, and writes into the ledger what it
-really costs: ε₀ where M <= 2GD, ε₀ M/(2GD) where M is larger (the run then refuses to end), and it refuses to start
-where the loss has no bounded range: then nothing is known to be promised.
+Differences from the paper: every run is projected on the ball of radius D around w₁. The paper does not project, and
+gives the mechanism no sensitivity; with the range 4GD, which only points within 2D of each other have, it is private
+for no more than losses of bounded range M <= 2GD. ``variant="as-printed"`` draws exactly that, and writes into the
+ledger what it really costs: ε₀ where M <= 2GD, ε₀ M/(2GD) where M is larger (the run then refuses to end), and it
+refuses to start where the loss has no bounded range: then nothing is known to be promised.
 """
 
 from __future__ import annotations
@@ -90,9 +90,10 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
     ) -> SelectedStochasticGradientDescent:
         """Plan for a budget, see ``Method``: the smallest proven noise, besides the choice.
 
-        - ``steps``: T of each run; None for the explicit proposition's (or, as printed, print's)
+        - ``steps``: T of each run; None for the explicit proposition's (or, as printed, the paper's)
         - ``failure_probability``: ζ in (0, 1); K = ⌈log₂(2/ζ)⌉
-        - ``selection_share``: ε₀/ε in (0, 1); print has 1/2, which the variant as printed takes whatever is given here
+        - ``selection_share``: ε₀/ε in (0, 1); the paper has 1/2, which the variant as printed takes whatever is given
+          here
         - ``variant``: "projected", or "as-printed" for every run at (ε/(2K), δ/K) with the constant 1000
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)

@@ -1,10 +1,11 @@
 """DP-SGD for quasar-convex losses: noisy gradient steps of constant length, projected on a ball that holds a minimiser.
 
-Lowy, Ullman & Wright 2024, Algorithm 3 with Proposition D.1. What differs from print: the noise is a proven calibration
-(print has the constant 1000 where about 5 would do), the full batch is the default (it has the least noise for a
-budget), and every iterate is projected on the ball of radius D around w₁, so that quasar-convexity is needed on that
-ball only: on all of R^p the losses of Geman & McClure and of Cauchy, for two, have no constant. The bound is
-``lowy-ullman-wright-2024/proposition-d.1/explicit``. ``variant="as-printed"`` has the constant 1000 and no projection.
+Lowy, Ullman & Wright 2024, Algorithm 3 with Proposition D.1. Differences from the paper: the noise is a proven
+calibration (the paper has the constant 1000 where about 5 would do), the full batch is the default (it has the least
+noise for a budget), and every iterate is projected on the ball of radius D around w₁, so that quasar-convexity is
+needed on that ball only: on all of R^p the losses of Geman & McClure and of Cauchy, for two, have no constant. The
+bound is ``lowy-ullman-wright-2024/proposition-d.1/explicit``. ``variant="as-printed"`` has the constant 1000 and no
+projection.
 
 With ``output="last"`` it is what people run: w after the last step. Where batches come in a fixed order or are shuffled
 anew and losses are smooth, the last iterate spends less than all of them do, if nothing else is published

@@ -1,11 +1,11 @@
 """DP-FW-L1: Frank-Wolfe steps towards vertices of a polytope that are chosen privately by their scores.
 
-Wang & Xu 2019, Algorithm 4, and Wang, Chen & Xu 2019, Algorithm 3, which are the same method. What differs from print:
-the budget of one choice. Print has ε/√(8T ln(1/δ)), by advanced composition; because the exponential mechanism is of
-bounded range, T choices cost much less, and a certified calibration finds ε₀ about four times as large. The variant
-"as-printed" has the printed one, with the printed steps and step size (hidden constants 1): private where its ledger
-says so, which is for every ε in practical use, and noisier. Otherwise steps and step size are those of the explicit
-bound ``wang-xu-2019/theorem-6/explicit``.
+Wang & Xu 2019, Algorithm 4, and Wang, Chen & Xu 2019, Algorithm 3, which are the same method. Differences from the
+paper: the budget of one choice. The paper has ε/√(8T ln(1/δ)), by advanced composition; because the exponential
+mechanism is of bounded range, T choices cost much less, and a certified calibration finds ε₀ about four times as large.
+The variant "as-printed" has the printed one, with the printed steps and step size (hidden constants 1): private where
+its ledger says so, which is for every ε in practical use, and noisier. Otherwise steps and step size are those of the
+explicit bound ``wang-xu-2019/theorem-6/explicit``.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ From x_0, for t = 1, ..., T: y_t = x_{t-1} + √η N(0, I), then x_t from the de
 (μ/2)‖x‖²) - ‖x - y_t‖²/(2η)) on the ball. The losses need be neither smooth nor convex.
 
 The inner step draws X and Z from the Gaussian part, N(y/(1 + ηβμ), η/(1 + ηβμ) I) restricted to the ball, and keeps X
-with probability min(e^W, 2)/2, W = β(F(Z) - F(X)). Print estimates e^W from the losses of single random records; here
-F is evaluated, which is a matrix product for all repetitions at once and leaves one source of error less.
+with probability min(e^W, 2)/2, W = β(F(Z) - F(X)). The paper estimates e^W from the losses of single random records;
+here F is evaluated, which is a matrix product for all repetitions at once and leaves one source of error less.
 
 How far x_T is from its target, in total variation, line by line (κ = 1/η + βμ; βF is βS-Lipschitz):
 

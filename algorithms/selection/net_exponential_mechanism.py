@@ -4,13 +4,13 @@ Wang, Chen & Xu 2019, Theorem 4; Lowy, Ullman & Wright 2024, Definition 4.1 and 
 second algorithm); Ganesh, Liu, Oh & Thakurta 2023, Theorem 5.8. All three draw w from a net with probability
 proportional to exp(-β F(w)).
 
-What differs from print is β. Only the *range* over the net of one record's part in F counts, as what is added to all
-scores alike cancels in the normalisation. A record that is replaced moves F by (f(w, z') - f(w, z))/n, a function of w
-that is 2G/n-Lipschitz: its range over a set of diameter D is at most 2GD/n; a record that is added or removed (n stays
-the divisor) moves it by f(w, z)/n, of range GD/n. So β = εn/(2GD), or εn/(GD), is pure ε-DP. Definition 4.1 prints
-εn/(4GD), which is ε/2-DP under replace-one, at twice the error; Section 5.2 of Ganesh et al. quotes εn/(GD) as ε-DP,
-which it is where a record is added or removed, and 2ε-DP where one is replaced. Both can be had as a ``variant``, with
-a ledger that says so.
+The difference from the paper is β. Only the *range* over the net of one record's part in F counts, as what is added to
+all scores alike cancels in the normalisation. A record that is replaced moves F by (f(w, z') - f(w, z))/n, a function
+of w that is 2G/n-Lipschitz: its range over a set of diameter D is at most 2GD/n; a record that is added or removed (n
+stays the divisor) moves it by f(w, z)/n, of range GD/n. So β = εn/(2GD), or εn/(GD), is pure ε-DP. Definition 4.1
+prints εn/(4GD), which is ε/2-DP under replace-one, at twice the error; Section 5.2 of Ganesh et al. quotes εn/(GD) as
+ε-DP, which it is where a record is added or removed, and 2ε-DP where one is replaced. Both can be had as a ``variant``,
+with a ledger that says so.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ records that were never used before, an update b₂ such records at both of its 
 consecutive records, from two pools laid out in advance, and each query takes the next block of its pool; which query
 that is depends on the run, but a record takes part in one query at most.
 
-What differs from print: the drift that is tested contains the last step; noise for sensitivities 2G/b₁ and 2M ‖x -
-y‖/b₂ (print has half of them; if a record is replaced its search spends 2φ of zCDP, of which φ/2 is claimed); and b₁T₁
-+ b₂T does not exceed n. The explicit bound is ``ganesh-liu-oh-thakurta-2023/theorem-4.6/explicit``, of first order, no
-kicks.
+Differences from the paper: the drift that is tested contains the last step; noise for sensitivities 2G/b₁ and 2M ‖x -
+y‖/b₂ (the paper has half of them; if a record is replaced its search spends 2φ of zCDP, of which φ/2 is claimed); and
+b₁T₁ + b₂T does not exceed n. The explicit bound is ``ganesh-liu-oh-thakurta-2023/theorem-4.6/explicit``, of first
+order, no kicks.
 """
 
 from __future__ import annotations

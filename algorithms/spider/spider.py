@@ -4,13 +4,13 @@ Arora et al. 2023, Algorithm 2, as used by Lowy, Ullman & Wright 2024, Algorithm
 noisy mean gradient; in between, the estimate is the last one plus a noisy difference of mean gradients, whose noise is
 in proportion to how far the iterate moved.
 
-What is repaired. Print makes the estimates ∇_0, ..., ∇_{T-1} and returns one of w_1, ..., w_T, so that at w_T no
+What is repaired. The paper makes the estimates ∇_0, ..., ∇_{T-1} and returns one of w_1, ..., w_T, so that at w_T no
 estimate was ever made and the proof has nothing to say about it; here one of w_0, ..., w_{T-1} is returned
-(``variant="as-printed"`` returns what print says, at the same cost in privacy). The noise is printed up to a universal
-constant; here it is the smallest that is proven to keep the budget, split evenly between anchors and differences, whose
-largest noise (σ̂₂ in the paper, a parameter of its own) is σ₂ 2G/L. T and q are those of the statement
-``lowy-ullman-wright-2024/lemma-3.1/explicit``, and the bound is ``lowy-ullman-wright-2024/algorithm-1/explicit`` at the
-noise that is really drawn.
+(``variant="as-printed"`` returns what the paper says, at the same cost in privacy). The noise is printed up to a
+universal constant; here it is the smallest that is proven to keep the budget, split evenly between anchors and
+differences, whose largest noise (σ̂₂ in the paper, a parameter of its own) is σ₂ 2G/L. T and q are those of the
+statement ``lowy-ullman-wright-2024/lemma-3.1/explicit``, and the bound is
+``lowy-ullman-wright-2024/algorithm-1/explicit`` at the noise that is really drawn.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
 """Stochastic Spider on the full batch: a gradient estimate that is updated by differences, and renewed when it drifts.
 
-Ganesh, Liu, Oh & Thakurta 2023, Algorithm 1, with the Gaussian oracles of their equation (2). What differs from print:
+Ganesh, Liu, Oh & Thakurta 2023, Algorithm 1, with the Gaussian oracles of their equation (2). Differences from the
+paper:
 
-- The drift that is tested contains the step that was just taken. Print tests the one before (line 9), so that an update
-  is asked for after a step of any length, and their Lemma 3.3 does not hold.
+- The drift that is tested contains the step that was just taken. The paper tests the one before (line 9), so that an
+  update is asked for after a step of any length, and their Lemma 3.3 does not hold.
 - The noise is calibrated and certified. The noise printed in Theorem 4.2 spends up to 4φ of zCDP in the search, of
   which φ/2 is claimed, if a record is replaced.
-- What is returned begins with x_0; print numbers the same points from x_1 (and its "while t <= T" makes one step more).
+- What is returned begins with x_0; the paper numbers the same points from x_1 (and its "while t <= T" makes one step
+  more).
 - There are no kicks by default: what is proven, with constants, concerns points of first order. Kicks that are asked
   for move the point, which costs no privacy; printed kicks (line 8) query the records once more each.
 
@@ -131,8 +133,9 @@ class StochasticSpider(Method[FiniteSum]):
 
         E, T, κ and T₁ are those of the explicit theorem, for the zCDP ρ of the one Gaussian release that keeps the
         budget; half of the budget goes to fresh estimates, half to updates. As printed, E, T, κ and T₁ are the same
-        formulas (print has unknown constants), but ρ is φ/2 for the φ with φ + 2√(φ ln(1/δ)) = ε, and the noise is that
-        of the printed theorem: it spends more than the budget if a record is replaced. With kicks there is no bound.
+        formulas (the paper has unknown constants), but ρ is φ/2 for the φ with φ + 2√(φ ln(1/δ)) = ε, and the noise is
+        that of the printed theorem: it spends more than the budget if a record is replaced. With kicks there is no
+        bound.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         omega = fields.share(failure_probability, "failure_probability")
@@ -191,7 +194,7 @@ class StochasticSpider(Method[FiniteSum]):
         return replace(made, title="stochastic spider" + (", as printed" if self.variant == "as-printed" else ""))
 
     def _kept_budget(self) -> PrivacyBudget | None:
-        return None if self.variant == "as-printed" else self.budget  # print spends more: its ledger says how much
+        return None if self.variant == "as-printed" else self.budget  # the paper spends more: its ledger says how much
 
     def error_bound(self, problem: FiniteSum, failure_probability: ExactLike = "0.1") -> Enclosure:
         """Enclose the bound on the largest error of all estimates of a run, which fails with probability ω at most.

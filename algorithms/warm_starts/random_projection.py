@@ -5,9 +5,9 @@ N(0, 1/k), the records (Φ a_i, y_i) are those of a linear model in R^k; from u 
 predictions on a record are exactly those of u on its projection: <Φᵀu, a> = <u, Φa>.
 
 Privacy. Φ does not look at the data, so what the inner algorithm spends on the projected records is all that is spent,
-under either relation: neighbours before the projection are neighbours after it. Print covers the event that a projected
-record is longer than twice the bound with δ/2; here every projected record is clipped to 2B instead, one by one, which
-costs no δ. Smoothness in R^k is then (2B)² sup|φ''| = 4L.
+under either relation: neighbours before the projection are neighbours after it. The paper covers the event that a
+projected record is longer than twice the bound with δ/2; here every projected record is clipped to 2B instead, one by
+one, which costs no δ. Smoothness in R^k is then (2B)² sup|φ''| = 4L.
 
 Utility. ∇F̃(u) = Φ∇F(w) where nothing is clipped; and ‖∇F(w)‖ <= 2‖∇F̃(u)‖ + CG/√k for an absolute constant C
 (``lowy-ullman-wright-2024/corollary-8.2``, whose derivation repairs a step of the cited proof). There is no bound with

@@ -1,6 +1,6 @@
 """The library's orders of growth in comparable form: per metric, with their assumptions.
 
-Orders are those that print states, and those that follow from bounds with constants (``growth``). A statement that
+Orders are those that the paper states, and those that follow from bounds with constants (``growth``). A statement that
 bounds a stronger quantity bounds a weaker one, too: the α of a second-order stationary point is a bound on the
 gradient's norm. Upper bounds that need a special shape of the risk (PL, quasar-convex, linear models, ...) are left out
 unless that shape is assumed; a lower bound counts where its hard examples belong to the class in question. Conditions
@@ -95,7 +95,7 @@ class Promise:
 
     Attributes:
         id: The statement's id; with the part's name, if that is not the main one.
-        order: The order, with the quantities that print hides set to 1, and where it holds.
+        order: The order, with the quantities that the paper hides set to 1, and where it holds.
         standing: The status of the statement, including those that it relies on.
         shape: The special class of problems it is for, if any.
         pure: Reached with (or, for a lower bound, binding for) ε-DP alone.

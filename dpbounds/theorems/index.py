@@ -179,7 +179,7 @@ def indexed() -> list[Entry]:
 
 
 def order(entry: Entry) -> tuple[object, ...]:
-    """Papers in the order above, items in the order of print as far as their numbers tell."""
+    """Papers in the order above, items in the order of the paper as far as their numbers tell."""
     papers = list(PAPERS)
     first = entry.paper.split("/")[0]
     pieces = [(0, int(piece), "") if piece.isdigit() else (1, 0, piece) for piece in re.split(r"(\d+)", entry.id)]

@@ -83,9 +83,7 @@ class Moments(Flag):
 
     BOUND = 0  # upper bounds, which may be smaller than the pair's own
     EXACT = 1  # the numbers themselves, of the pair or of the worst of a class of pairs
-    OWN = (
-        2  # of the pair itself, or of one that spends no less: converting its moments is never better than composing it
-    )
+    OWN = 2  # moments of the pair itself, or of one that spends no less: converting is never better than composing
     EXACT_AND_OWN = 3
 
 

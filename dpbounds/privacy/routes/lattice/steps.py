@@ -32,9 +32,8 @@ from dpbounds.privacy.proofs import Declined
 
 _LOOK = 96  # bits of precision for the shape of a distribution
 _LAW_BITS = 64
-_SUM_BITS = (
-    32  # bits to save where tails are sums of positive terms, each to full accuracy: only the spacing loses bits
-)
+# bits saved where tails are sums of positive terms, each to full accuracy: only the spacing loses bits
+_SUM_BITS = 32
 _MOST_ALIGNED = 16  # atoms
 
 
