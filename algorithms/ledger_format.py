@@ -1,10 +1,10 @@
 """The file of a ledger: releases of any kind as JSON, exact numbers as text.
 
-Version 2 knows every mechanism and sampling scheme of dpbounds; version 1, which held Gaussian noise on the full batch
+Version 2 covers every mechanism and sampling scheme of dpbounds; version 1, which held Gaussian noise on the full batch
 or on Poisson samples, is still read. Each release is one object: which ``mechanism``, with its numbers; which
-``sampling``, with its own (but for a matrix mechanism and for a last iterate, which say themselves who takes part);
-and the ``count`` of such releases in a row. What is read here are all releases; a field ``descent`` beside them says
-how a run moved whose last iterate alone may be accounted for (``ledger.PlainDescent``).
+``sampling``, with its own (but for a matrix mechanism and for a last iterate, which say themselves who takes part); and
+the ``count`` of such releases in a row. What is read here are all releases; a field ``descent`` beside them says how a
+run moved whose last iterate alone may be accounted for (``ledger.PlainDescent``).
 
 >>> from dpbounds.privacy.mechanisms import Laplace, SampledWithoutReplacement
 >>> releases = SampledWithoutReplacement(Laplace("1.5", dimension=1), 10, 500) ** 7

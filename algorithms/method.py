@@ -116,7 +116,7 @@ class UniformIterate:
 
 
 class OpenRun:
-    """A run while it is made: all that a walk may use of randomness and of the records.
+    """A run in progress: the only access of a walk to randomness and to the records.
 
     A walk asks oracles, which write the ledger, and moves by their noisy answers alone. What else it learns of the
     records (``exact``, and the exact part of an answer) is ``Unreleased``: it goes to ``measure`` or into

@@ -218,7 +218,7 @@ class Allocated(_Dealt):
 class Shuffle(_Dealt):
     """Every epoch shuffles the records anew, in secret, and cuts them into m batches of one size, ⌊n/m⌋.
 
-    What is left over, fewer than m records, sits out the epoch; what has no batch spends nothing in it.
+    The remaining records, fewer than m, are left out of the epoch; a record without a batch spends nothing in it.
 
     Attributes:
         bins: m, a positive whole number.

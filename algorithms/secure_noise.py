@@ -45,9 +45,9 @@ exact one (see ``HessianOracle``). Choices are made among sums of whole numbers,
 Utility bounds are stated for the ideal Gaussian: rounding moves a record's part by √p h/2 at most, 2^-25 C, and the
 noise is larger by a relative 2^-24, which they do not contain.
 
-What it rests on beyond that: OpenDP's samplers being exact (they prove it for the algorithms), elementwise NumPy
-functions giving a number the same bits at every place of an array (tested; it matters if removing a record moves
-others), and a caller who learns nothing from how long a draw takes.
+Further assumptions: OpenDP's samplers being exact (they prove it for the algorithms), elementwise NumPy functions
+giving a number the same bits at every place of an array (tested; it matters if removing a record moves others), and a
+caller who learns nothing from how long a draw takes.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ budget fixes η for every inverse temperature β, and the diffusion's time ηT w
 every non-convex loss) does not hold where the landscape has metastable wells; what does hold under the
 Polyak-Łojasiewicz inequality is ``dpbounds/langevin-under-pl``, which is ``bound`` here.
 
-Differences from the paper: the printed η has c = 1/c₂², half of what its own noise level asks for, so that the variance
+Differences from the paper: the printed η has c = 1/c₂², half of the value for its own noise level, so that the variance
 is twice as large as needed: ``variant="as-printed"`` of ``calibrated`` does so. Its line 4 has lost the regulariser,
 which equation (1) has and which costs no privacy.
 """

@@ -2,12 +2,12 @@
 
 Wang & Xu 2019, Algorithm 3, for every distance-generating function of ``dpbounds.algorithms.problems.mirrors``: squared
 l2 norm on any convex set, squared q-norm on the l1 ball, entropy on the simplex. Their Theorem 5 is made explicit in
-``wang-xu-2019/theorem-5/explicit``, which also says what the fourth root that the paper lost is.
+``wang-xu-2019/theorem-5/explicit``, which also has the fourth root that is missing in the paper.
 
 Differences from the paper: the noise is the smallest that is proven (theirs has an unstated constant), the Bregman
-divergence is taken at x_k, and the regulariser r is 0, as a mirror step with one has no closed form for most w. What is
-measured is the mapping in the norm N of w, noisy and at the true gradient. With w(x) = ‖x‖²/(2r²) on an l2 ball of
-radius r this is projected gradient descent with step γr².
+divergence is taken at x_k, and the regulariser r is 0, as a mirror step with one has no closed form for most w. The
+runs measure the mapping in the norm N of w, at the noisy and at the true gradient. With w(x) = ‖x‖²/(2r²) on an l2 ball
+of radius r this is projected gradient descent with step γr².
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ Section IV.C compares. All T iterates together are (0, 1 - (1 - τ/N)^T)-private
 apart (``tholeti-kalyani-2020/theorem-1/explicit``, the smallest possible; the paper adds the steps up). That δ is the
 same at every ε: a larger ε buys nothing. On the sphere, sampling alone hides a record: τ = 1 whatever the radius.
 
-What is bounded, in place of their convergence to a local minimum without constants, is the gradient at a uniformly
-random iterate: ``tholeti-kalyani-2020/algorithm-1/explicit``.
+The bound concerns the gradient at a uniformly random iterate, in place of the paper's convergence to a local minimum
+without constants: ``tholeti-kalyani-2020/algorithm-1/explicit``.
 """
 
 from __future__ import annotations

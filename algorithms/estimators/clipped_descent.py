@@ -123,8 +123,9 @@ class RangesChoice:
     """A private choice of the range of every feature, one exponential mechanism each.
 
     The candidates are the intervals [c - s, c + s] with s = 2^(k/2) from 2^-30 to 2^40, and c = j s, |j| <= 256. The
-    score is -|#{i: a_i in it} - n/2|: what is chosen holds about half of the records. Replacing, adding or removing one
-    record (n stays) moves every score by at most 1. Features are then cut to [c - 3s, c + 3s] and mapped to [-1, 1].
+    score is -|#{i: a_i in it} - n/2|: the chosen interval holds about half of the records. Replacing, adding or
+    removing one record (n stays) moves every score by at most 1. Features are then cut to [c - 3s, c + 3s] and mapped
+    to [-1, 1].
 
     With N candidates and p features, every score is within (2/ε₀) ln(Np/β) of the best, but with a probability of β.
 

@@ -66,7 +66,7 @@ class FrankWolfe(Method[FiniteSum]):
 
         Raises:
             InvalidValue: The dimensions differ, x₁ lies outside C, C reaches further than the problem's own ball (where
-                its constants hold), or the problem has a regulariser, which a linear minimiser knows nothing of.
+                its constants hold), or the problem has a regulariser, which a linear minimiser does not include.
         """
         demand_no_regulariser(problem)
         demand_within(problem, self.constraint)

@@ -1,7 +1,7 @@
 """Tests of the noise in the answers of a run, from outside: for any algorithm and any oracles.
 
-What an answer is about is computed again (some of it) from the gradients of single records, how much noise it needs
-follows from the ledger's entry and the constants of the problem, and what is left over is noise:
+A part of the exact answer is computed again from the gradients of single records; the ledger's entry and the problem's
+constants give the noise that it needs; and the rest of the answer is the noise:
 
 - size: the standard deviation (or radius) that an answer was given is at least that of its entry, every time;
 - exact part: it is the mean that the entry is about, with the entry's divisor, of the records that were drawn; of a

@@ -328,7 +328,7 @@ class BudgetedLedger(OpenLedger):
 
         Raises:
             BudgetExceeded: It has not. Nothing was written, and nothing may be released.
-            UnsupportedMechanism: The filter knows no cost of such a release, or a part is not a single release.
+            UnsupportedMechanism: The filter has no cost for such a release, or a part is not a single release.
         """
         before = self._filter, list(self._releases)
         try:

@@ -49,7 +49,7 @@ def choice(epsilon: ExactLike, relation: Relation, method: WhichChoice = "expone
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
-    """The scores of a choice, for watchers that know the records.
+    """The scores of a choice, for watchers that have the records.
 
     Attributes:
         scores: Shape (R, N).

@@ -1,6 +1,6 @@
 """The mean gradient of one batch after the other, under noise that a matrix correlates from step to step.
 
-What is released is row by row C x + Z: x_t the mean of step t's batch, Z_t fresh Gaussian noise. The oracle answers
+The oracle releases C x + Z row by row: x_t is the mean of step t's batch, Z_t fresh Gaussian noise. The oracle answers
 with what that says of x_t, once the rows before it are known: x_t + N_t, C N = Z. C is lower triangular without a 0 on
 its diagonal, so that answers and rows tell the same, step by step, and what adapts to the one adapts to the other
 (``matrices.md``, sections 1 and 2).
@@ -27,7 +27,7 @@ from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree, Encoder, Lo
 
 
 class Encoding(Protocol):
-    """C, applied to a stream as it comes: a row at a time."""
+    """Apply C to a stream, one row at a time."""
 
     def encoded(self, x: Array) -> Array:
         """Return (C x)_t, of the next x_t and those before it."""
@@ -86,7 +86,7 @@ class _Banded:
 class _Tree:
     """A binary tree that releases the longest block ending at a step, which determines the sum so far.
 
-    The shorter blocks that end there say nothing more of that sum, and are not drawn. Sums of the past are kept where
+    The shorter blocks that end there add no information on that sum, and are not drawn. Sums of the past are kept where
     the block of a later step may begin.
     """
 

@@ -70,7 +70,7 @@ class GradientDifferenceOracle:
     Why the ledger may hold a Gaussian of fixed noise multiplier although the standard deviation varies: x and y are
     points of the algorithm's, functions of what was released before (and public numbers); given that, C(x, y) is the
     same number for both neighbours, and the release is a Gaussian mechanism whose noise in units of its per-record
-    bound is noise_multiplier, a constant fixed in advance. That is what adaptive composition asks for. It would fail
+    bound is noise_multiplier, a constant fixed in advance. Adaptive composition requires exactly that. It would fail
     for points that depend on the data in any other way.
 
     Where x = y and κ = 1, difference and noise are both exactly 0 (the entry is made all the same).

@@ -51,8 +51,8 @@ class PathGradientOracle:
     be added to e^{-u} g. One record moves the sum of n of these by C(u) = G(1 - e^{-u} + u e^{-u}) at most, as (1 -
     e^{-u})∇f(x') + e^{-u}(∇f(x') - ∇f(x)), and the first by G.
 
-    What is written is one Gaussian release with the noise multiplier z. Every answer takes its share (C/σ)² of 1/z², σ
-    the noise on the sum; it is a function of the points, which follow from earlier answers, so it is known before the
+    The ledger gets one Gaussian release with the noise multiplier z. Every answer takes its share (C/σ)² of 1/z², σ the
+    noise on the sum; it is a function of the points, which follow from earlier answers, so it is known before the
     answer is made, and an answer that would take more than is left is refused before anything is drawn. So all answers
     of a path together are no more than that Gaussian (``second_order_path_noise.md``, section 5: fill up by another).
     V = z²(G² + 2GLP)/n² lets a path of length P be afforded, as C² <= 2u(1 - e^{-2u})G².

@@ -48,7 +48,7 @@ def secured_means(
         kept: The part of the gradient at ``previous`` that is subtracted.
 
     Raises:
-        InvalidValue: The multiplier is not allowed, a number is not finite, or the problem knows no single records.
+        InvalidValue: The multiplier is not allowed, a number is not finite, or the problem has no single records.
         MissingSampler: The extra ``secure`` is not installed. Nothing was written.
     """
     secure_noise.demand_multiplier(noise_multiplier)

@@ -1,6 +1,6 @@
 """A search for counter-examples to the constants that a problem declares of itself.
 
-That none is found proves nothing. What is searched are single records' gradients along lines: through points of the
+That none is found proves nothing. The search goes through single records' gradients along lines: through points of the
 domain, in the directions of gradients (along which a linear model varies) and in random ones, on grids that are refined
 around the largest values. Along a line with step h and unit direction u, whatever the function,
 

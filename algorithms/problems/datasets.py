@@ -1,8 +1,8 @@
 """Datasets, prepared by rules that do not look at the data: public ranges, then per-record clipping.
 
 Standardising by the data's own mean and spread would be a release of its own, outside every ledger. Here a feature is
-centred and scaled by a *public* range, and the length of a record is limited one record at a time. What was done is in
-the ``notes`` of the returned record.
+centred and scaled by a *public* range, and the length of a record is limited one record at a time. The ``notes`` of the
+returned record describe the preprocessing.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ def record_gradients(problem: Any, x: Array, rows: Indices) -> Array:
     """Return ∇f(x, z_i) of some records at one point, shape (b, p): the problem's own, or by batches of one record.
 
     Raises:
-        InvalidValue: The problem knows no single records.
+        InvalidValue: The problem has no single records.
     """
     if hasattr(problem, "record_gradients"):
         own: Array = problem.record_gradients(x, rows)

@@ -74,7 +74,7 @@ def with_constants(
 
     The records are those of ``wang_xu_design`` with B = 1, the loss is φ(m) = c/(1 + e^(sm)) with the largest c and
     then s for which no constant is above what is asked for: φ(0) = c/2 <= Δ_F, sup φ = c, and the suprema of its three
-    derivatives are cs/4, cs²√3/18 and cs³/8, as in ``sigmoid_loss``. The problem declares what was asked for.
+    derivatives are cs/4, cs²√3/18 and cs³/8, as in ``sigmoid_loss``. The problem declares the requested constants.
 
     Args:
         records: n.

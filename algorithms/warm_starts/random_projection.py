@@ -4,7 +4,7 @@ Lowy, Ullman & Wright 2024, section 8, after Arora et al. 2023, Algorithm 4. Wit
 N(0, 1/k), the records (Φ a_i, y_i) are those of a linear model in R^k; from u found there one returns w = Φᵀu, whose
 predictions on a record are exactly those of u on its projection: <Φᵀu, a> = <u, Φa>.
 
-Privacy. Φ does not look at the data, so what the inner algorithm spends on the projected records is all that is spent,
+Privacy. Φ does not depend on the data, so the whole spends as much as the inner algorithm on the projected records,
 under either relation: neighbours before the projection are neighbours after it. The paper covers the event that a
 projected record is longer than twice the bound with δ/2; here every projected record is clipped to 2B instead, one by
 one, which costs no δ. Smoothness in R^k is then (2B)² sup|φ''| = 4L.

@@ -4,7 +4,7 @@ Orders are those that the paper states, and those that follow from bounds with c
 bounds a stronger quantity bounds a weaker one, too: the α of a second-order stationary point is a bound on the
 gradient's norm. Upper bounds that need a special shape of the risk (PL, quasar-convex, linear models, ...) are left out
 unless that shape is assumed; a lower bound counts where its hard examples belong to the class in question. Conditions
-on n, d and ε are regions, outside of which there is no guarantee. Omitted bounds are listed with the reason, so that
+on n, d and ε are regions; outside of them there is no guarantee. Omitted bounds are listed with the reason, so that
 nothing vanishes silently.
 """
 
@@ -340,7 +340,7 @@ def sides_of(theorem: Theorem, metric: Metric) -> set[Side]:
 
 
 def elsewhere(theorem: Theorem, part: Part, side: Side, given: tuple[Assumption, ...]) -> str:
-    """Why a part says nothing about the problems in question; empty if it does."""
+    """Why a part does not apply to the problems in question; empty if it does."""
     assumed = theorem.assumptions_of(part)
     special = [one for one in assumed if is_special(one)]
     if side is Side.UPPER:

@@ -72,7 +72,7 @@ class Claimed:
         return tuple(one for one in self.theorem.assumptions_of(self.part) if is_special(one))
 
     def within(self, other: Claimed) -> bool:
-        """Return whether each problem that it is about is one that the other is about, too."""
+        """Return whether every problem of this statement is also a problem of the other one."""
         return follow(self.special, other.special)
 
 
@@ -81,8 +81,8 @@ class Refutation:
     """Two statements that cannot both be true as recorded.
 
     Attributes:
-        first: The lower bound; or what is marked as refuted.
-        second: The upper bound; or what it follows from.
+        first: The lower bound, or the refuted statement.
+        second: The upper bound, or the refuting statement.
         where: A region or a point.
     """
 

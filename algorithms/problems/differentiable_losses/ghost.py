@@ -3,8 +3,8 @@
 Where a leaf W of the parameters occurs once, in a product x W, as the kernel of a convolution, or with rows picked out
 of it (whatever comes before and after), a record's gradient is X'D: X the T rows that came in, D the slopes of the T
 rows that came out (Goodfellow 2015; Bu, Wang, Zha & Karypis 2022 keep both and sum at once). These ``forms`` are found
-in the program that JAX traces; at each of them a "tap" of zeros is added, whose gradient is D. What is not of a form
-keeps its copies.
+in the program that JAX traces; at each of them a "tap" of zeros is added, whose gradient is D. Leaves without a form
+keep their copies.
 """
 
 from __future__ import annotations

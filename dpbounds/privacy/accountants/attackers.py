@@ -1,7 +1,7 @@
 """The success of an attacker: certified error rates of tests (``attackers.md``).
 
-A test guesses from all that is released whether one record is in the data. It errs in two ways: with its false positive
-rate it says so of data without the record, with its false negative rate it denies it of data with the record.
+A test guesses from everything that is released whether one record is in the data. It errs in two ways: with its false
+positive rate it says so of data without the record, with its false negative rate it denies it of data with the record.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ class _Curve:
         return lower, max(lower, upper)
 
     def attained(self, a: Fraction) -> Fraction:
-        """Return an upper bound on T(a) for an attack, of which only lower bounds on H may be known.
+        """Return an upper bound on T(a) for an attack with only lower bounds on H.
 
         H does not increase: between two places it is at least what it is at the right one.
         """

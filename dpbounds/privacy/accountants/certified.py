@@ -498,7 +498,7 @@ def prove_delta(
 
 @working(OUTER_PRECISION)
 def prove_deltas(product: Product, epsilons: Sequence[Fraction], tolerance: float) -> list[Proof]:
-    """Prove enclosures of δ(ε) at several ε; what they have in common is computed once."""
+    """Prove enclosures of δ(ε) at several ε; common parts are computed once."""
     several = len(epsilons) > 1
     targets = [Target("epsilon", epsilon) for epsilon in epsilons]
     return _answered(product, [Question(target, tolerance, "auto", Work(WORK), on_curve=several) for target in targets])

@@ -308,7 +308,7 @@ class _GroupChain:
     """A chain of k equal links.
 
     Attributes:
-        forward: Products of which one dominates each link.
+        forward: Products, one of which dominates each link.
         backward: The same for the links' reversals.
         k: The number of links.
     """

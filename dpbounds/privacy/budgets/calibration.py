@@ -1,6 +1,6 @@
 """Calibration: the smallest noise, or the most steps or largest rate, for a budget, with a proof of both sides.
 
-The search runs in floating point; what is returned rests on two certified evaluations alone, one on each side. That no
+The search runs in floating point; the result depends on two certified evaluations only, one on each side. That no
 smaller noise (more steps, higher rate) would do either follows from monotonicity, proven in ``pairs.md``.
 """
 

@@ -1,6 +1,6 @@
 """Search for the value of a monotone parameter at which a budget is just satisfied.
 
-Estimates find the place; what is returned are the closest values that were *proven* to suffice and to fail. A search
+Estimates find the crossing; the returned values are the closest ones that are *proven* to suffice and to fail. A search
 varies y, the logarithm of the parameter, signed so that a larger y spends less (``parameter.py``).
 """
 

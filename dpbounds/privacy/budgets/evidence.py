@@ -129,7 +129,7 @@ class OfProducts:
     def _enclosed(self, products: tuple[Product, ...], tolerances: Sequence[float]) -> tuple[Fraction, Fraction]:
         """Return proven bounds on the largest δ(ε) of the products; of the first one that overspends, if any.
 
-        Each is asked for as finely as it takes to decide, the one that spent most last time first.
+        Each bound is refined until it decides, beginning with the product that spent most last time.
         """
         lower, upper = Fraction(0), Fraction(0)
         for index in sorted(range(len(products)), key=lambda i: i != self._worst):

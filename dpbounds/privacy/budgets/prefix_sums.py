@@ -1,7 +1,7 @@
 """The error of prefix sums of a stream with correlated noise, and the coefficients with the smallest error.
 
-The search for coefficients is floating point, by a library; what is found is rounded to decimals, and what it costs and
-what its error is are proven of these (``matrices.md``, section 6).
+A library searches for the coefficients in floating point; they are rounded to decimals, for which privacy and error are
+proven (``matrices.md``, section 6).
 """
 
 from __future__ import annotations

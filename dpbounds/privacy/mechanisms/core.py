@@ -32,7 +32,7 @@ SETTINGS = "who chose the settings"
 
 
 class Trait(StrEnum):
-    """A property that a sampling scheme or a partition may need of all that runs inside it.
+    """A property that a sampling scheme or a partition may require of the mechanisms inside it.
 
     A mechanism has none of them unless its class lists it: a new mechanism runs inside no other without a proof.
     """
@@ -184,10 +184,10 @@ class Mechanism(Displayed):
         return None
 
     def at_last_removal(self, k: int) -> Mechanism:
-        """Return the same where k - 1 records have been removed, and one more is.
+        """Return the mechanism for one more removed record after k - 1 removals.
 
         Raises:
-            UnsupportedMechanism: No batch can be drawn from what is left.
+            UnsupportedMechanism: No batch can be drawn from the remaining records.
         """
         return self
 

@@ -1,7 +1,7 @@
 """The best guarantee of one kind that follows from another, along chains of proven implications.
 
 :func:`convert` searches the chains of edges (``implications.py``) that lead from one notion to another and returns the
-best value that any of them proves, together with its chain. What no chain proves is refused.
+best value that any of them proves, together with its chain. A conversion without a chain of proofs raises an error.
 
 Every number that comes out is an exact fraction, rounded to the safe side from a ball. The derivations are written out
 in ``conversions.md`` beside this file.

@@ -97,11 +97,11 @@ class Pair(ABC):
     pair for several records.
 
     Attributes:
-        grows_with: The fields of which the pair spends more, the larger they are (``pairs.md``, section 7).
+        grows_with: The fields that increase what the pair spends (``pairs.md``, section 7).
         claims: The claims on ``log_moment``, if they do not depend on the fields.
         gathers: Whether, of equal blocks, one that holds all records of a group spends the most: proven in
             ``pairs.md``, section 6.
-        enlarges_exactly: Whether what is proven for several records is attained.
+        enlarges_exactly: Whether the pair for several records is attained.
     """
 
     __slots__ = ()
@@ -261,7 +261,7 @@ class Pair(ABC):
     def log_moment(self, order: Fraction) -> arb:
         """Log E_P e^((λ-1)L) = log E_Q (dP/dQ)^λ, or an upper bound (``moments``), for λ > 1 at the working precision.
 
-        ∞ where P has mass at infinite loss, or a curve says nothing.
+        ∞ where P has mass at infinite loss, or a curve gives no bound.
 
         Raises:
             NotCertified: It is out of reach of the work allowed.

@@ -1,8 +1,8 @@
 """E_Q f(dP/dQ) for convex f, in balls: the integrals behind the Rényi divergences.
 
 A sample changes dP/dQ by an affine map or by a reflection, so every sampled pair is its base seen through another
-convex function (``Weighing``). What is left to integrate is one analytic function per base, over a range whose ends
-are proven not to matter. The derivations are in ``renyi/renyi.md``; everything happens at the working precision.
+convex function (``Weighing``). One analytic function per base remains to be integrated, over a range with proven bounds
+on the rest. The derivations are in ``renyi/renyi.md``; everything happens at the working precision.
 """
 
 from __future__ import annotations

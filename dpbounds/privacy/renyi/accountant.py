@@ -4,7 +4,7 @@ Rényi divergences add up under adaptive composition, for each class of ordered 
 The conversion to (ε, δ) is that of Canonne, Kamath & Steinke 2020, at the best real order, which is searched for in
 floating point and then proven in balls: no list of orders caps it. The derivations are in ``renyi.md``.
 
-What is returned says how far the *Rényi* analysis reaches. It is sound, and looser than composing the loss itself.
+The result is the limit of the *Rényi* analysis. It is sound, and looser than composing the loss itself.
 """
 
 from __future__ import annotations

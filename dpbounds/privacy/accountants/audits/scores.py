@@ -130,7 +130,7 @@ def audit_scores(
             which hold together.
 
     Returns:
-        The bounds, rounded down, with what they rest on. Derived in ``audits.md``.
+        The bounds, rounded down, with the tests that show them. Derived in ``audits.md``.
 
     Raises:
         InvalidValue: A value is not allowed, or all scores are of one kind.

@@ -97,7 +97,7 @@ def stride_of(mechanism: MatrixMechanism, relation: Relation) -> int:
 
 
 def _best_stride(found: Bins, unit: float, direction: Direction) -> int:
-    """Return the divisor of b for which ε is least by an estimate; any would do."""
+    """Return the divisor of b for which ε is least by an estimate; any divisor is sound."""
     strides = [stride for stride in range(1, found.count + 1) if found.count % stride == 0]
     replaced = direction is Direction.REPLACE
     return min(strides, key=lambda stride: _estimate(*found.at(stride), found.count // stride, unit, replaced))

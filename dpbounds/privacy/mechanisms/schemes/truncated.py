@@ -226,7 +226,7 @@ def _tagged_cut(
 ) -> pairs.Tagged:
     """Return the pair for a range of sizes; ``moved`` of the mass is compared with batches that just are not cut.
 
-    Any ``moved`` from 0 to below ``cut.surely`` will do (``truncated.md``, section 3).
+    Any ``moved`` from 0 to below ``cut.surely`` is sound (``truncated.md``, section 3).
     """
 
     def joining(chance: Fraction) -> pairs.Pair:

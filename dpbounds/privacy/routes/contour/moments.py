@@ -86,7 +86,7 @@ class Observation(Generic[Ball]):
 
 
 def _remembered(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Keep a method's values with the object, one per arguments: each is asked for several times per query."""
+    """Cache a method's values with the object, by its arguments: each is used several times per query."""
 
     @wraps(method)
     def kept(self: Moments, tilt: float, *rest: float) -> Any:

@@ -143,8 +143,8 @@ def make_draft(
 ) -> Draft:
     """Choose a contour for one target, a log δ or an ε, at about this relative accuracy of δ.
 
-    Only cut-offs of the given softnesses are tried. With both targets given, the tilt is the saddle point for ε and
-    log δ is taken at its word.
+    Only cut-offs of the given softnesses are tried. With both targets given, the tilt is the saddle point for ε, and
+    the given log δ is trusted.
     """
     best: Draft | None = None
     reasons: list[str] = []

@@ -148,7 +148,7 @@ def revise(
 ) -> None:
     """Turn the knobs: ``width`` and ``wanted`` are widths of log δ; ``epsilon`` is where δ is at least as small.
 
-    ``moved`` is by how much log δ turned out to differ from what was expected: the next cut follows it anyway.
+    ``moved`` is the difference of log δ from the expected one, which the next cut takes into account anyway.
     """
     shares = relative_shares(upper, epsilon, log_delta)
     infinite = shares.pop(INFINITE)

@@ -136,7 +136,7 @@ def _nodes_of_law(step: LossStep, reach: int) -> tuple[Floats, Floats, Floats]:
 
 
 def _tails(law: LossDistribution, edges: Sequence[float]) -> list[Masses]:
-    """Return P- and Q-mass above each edge; of a symmetric distribution they are asked for on one side of 0 only."""
+    """Return P- and Q-mass above each edge; for a symmetric distribution only one side of 0 is evaluated."""
     if not law.symmetric:
         return [law.tail(arb(edge)) for edge in edges]
     right = {edge: law.tail(arb(edge)) for edge in sorted({abs(edge) for edge in edges})}

@@ -1,4 +1,4 @@
-"""The spectrum G = Π F_i^(T_i) of a composition: where it matters, how well float64 knows it, and there in balls.
+"""The spectrum G = Π F_i^(T_i) of a composition: frequencies that matter, errors in float64, values in balls.
 
 Section 4 of ``fourier.md``.
 """

@@ -52,7 +52,7 @@ class Lattice:
         return offset + index * spacing
 
     def ratio(self, index: int) -> arb:
-        """Return dQ/dP at the lattice point, e^-point; kept with the lattice, as each is asked for many times."""
+        """Return dQ/dP at the lattice point, e^-point; kept with the lattice, as each is used many times."""
         key = (index, working_bits())
         if key not in self._ratios:
             self._ratios[key] = (-self.point(index)).exp()

@@ -1,6 +1,6 @@
 """The least of the bounds on shuffled batches: by clones, by two halves through a zeroed record, or without secret.
 
-``schemes/shuffled.md`` numbers the bounds. What is chosen in floating point is proven once.
+``schemes/shuffled.md`` numbers the bounds. Parameters are chosen in floating point; the bound is then proven once.
 """
 
 from __future__ import annotations
