@@ -42,7 +42,7 @@ second_oracle_noise = PAPER.quantity(
     unit=CURVATURE,
 )
 gradient_accuracy = PAPER.quantity(
-    "gradient_accuracy", r"\gamma", "γ: four times what the gradient estimates are wrong by", unit=GRADIENT
+    "gradient_accuracy", r"\gamma", "γ: four times the largest error of the gradient estimates", unit=GRADIENT
 )
 escape_steps = PAPER.quantity("escape_steps", r"\Gamma", "steps that leaving a saddle point may take", domain=COUNT)
 fresh_estimates = PAPER.quantity(

@@ -62,7 +62,7 @@ THEOREM = PAPER.theorem(
             severity="constant",
             evidence="test_algorithm_1.py::test_the_two_kicks_differ",
             where="Algorithm 1, line 8, and Lemma 3.4",
-            survives="what does not concern saddle points",
+            survives="all results that do not concern saddle points",
         ),
         Erratum(
             printed="logarithms of BMd/(ρω) and dMB/(ργω)",

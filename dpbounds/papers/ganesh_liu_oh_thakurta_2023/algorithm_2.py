@@ -41,7 +41,7 @@ THEOREM = PAPER.theorem(
         of_curvatures(2 * curvature_threshold, "curvature-noise", "Laplace scale on each smallest eigenvalue"),
         of_gradients(4 * gradient_threshold * log(2 * q.N / q.zeta), "gradient-offset", "what is added to α"),
         of_curvatures(
-            4 * curvature_threshold * log(2 * q.N / q.zeta), "curvature-offset", "what is subtracted from -√(ρα)"
+            4 * curvature_threshold * log(2 * q.N / q.zeta), "curvature-offset", "number subtracted from -√(ρα)"
         ),
     ),
     privacy=Privacy(mechanism, "epsilon"),

@@ -27,6 +27,6 @@ THEOREM = PAPER.theorem(
       only bias comes from R outside [0, 2], which a small η makes rare.
     - One attempt takes 2e function values on average and succeeds with probability about 1/2: 4e = 10.9 per step.
     - The paper counts O(1) function values; that holds on average, not always.
-    - Gaussians restricted to the set must be drawn; what that costs is not counted.
+    - Gaussians restricted to the set must be drawn; their cost is not counted.
     """,
 )

@@ -75,7 +75,7 @@ THEOREM = PAPER.theorem(
         ),
     ),
     notes="""
-    - `spent` accounts for the sample as what it is, a pure mechanism: its loss has range 2βGD/n.
+    - `spent` accounts for the sample as a pure mechanism, whose loss has range 2βGD/n.
     - The proof through the log-Sobolev inequality is valid for every c <= 3/10, all n and d. As a pure mechanism β may
       be nε/(2GD), so 1/ε and √ln(1/δ) are not forced: see theorem-5.6/explicit.
     - With c = 3/10 the bound with constants exceeds GD until ln(nd) is several times d √ln(1/δ)/ε.

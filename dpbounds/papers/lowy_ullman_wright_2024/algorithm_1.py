@@ -58,7 +58,7 @@ THEOREM = PAPER.theorem(
     notes="""
     - The loop is printed for t = 0, ..., T - 1 and the output uniform on w₁, ..., w_T: at w_T no estimate was made.
       With the output uniform on w₀, ..., w_{T-1} (as in lowy-ullman-wright-2024/algorithm-1/explicit), or with one more
-      estimate (as in Arora et al.), the analysis covers what is returned.
+      estimate (as in Arora et al.), the analysis covers the output.
     - With σ̂₂ = 2Gσ₂/L both branches of the noise spend the same, and the cap spends nothing more.
     - Clipping each gradient to norm G first is harmless: the projection does not expand, so that the difference of two
       clipped gradients is still at most min(L|Δw|, 2G). Both gradients of a difference must be taken on the same batch.

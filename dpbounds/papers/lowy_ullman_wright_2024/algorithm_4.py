@@ -13,7 +13,7 @@ share_of_delta = q.delta / 2
 
 
 def mechanism(at: Numbers) -> Mechanism:
-    # black boxes: that A and B keep their shares is what the algorithm asks of them
+    # mechanisms given by their guarantees: the algorithm assumes that A and B keep their shares
     half = ApproximateDP(at.up(share_of_epsilon), at.up(share_of_delta), relation=Relation.REPLACE_ONE)
     return half**2
 

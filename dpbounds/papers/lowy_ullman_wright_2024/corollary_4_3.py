@@ -71,6 +71,6 @@ THEOREM = PAPER.theorem(
     - The second term of γ is printed with ln(1/δ) to the power 1/2; the derivation gives 1/3.
     - That a known lower bound for the excess risk extends to smooth losses, and that therefore no warm start of this
       kind does better, is stated as a belief.
-    - `spent` takes the second half as a black box: 3ε/4 of the budget is what the two halves use at most.
+    - `spent` takes the second half as given by its guarantee: the two halves use at most 3ε/4.
     """,
 )

@@ -26,7 +26,7 @@ THEOREM = PAPER.theorem(
     assumptions="Lipschitz, smooth, quasar-convex, unconstrained",
     parts=(
         Rate(rate, meaning="as printed", logs_hidden=True),
-        Rate(sharper, "sharper", "what Theorem 3.2 gives with the excess risk of Proposition 5.2", logs_hidden=True),
+        Rate(sharper, "sharper", "Theorem 3.2 with the excess risk of Proposition 5.2", logs_hidden=True),
     ),
     relies_on="lowy-ullman-wright-2024/theorem-3.2 lowy-ullman-wright-2024/proposition-5.2 "
     "cited/arora-et-al-2023/theorem-4.2",

@@ -38,8 +38,8 @@ THEOREM = PAPER.theorem(
     errata=Erratum(
         printed="Corollary 4.3 is inserted for M in Lemma 8.1, whose condition on a problem is that it has a "
         "minimiser of norm at most D (in arXiv version 1)",
-        right="the projected problem, on which M runs, may have its minimisers much further out; what it does have "
-        "within 2D is a point whose risk is within O(GD/√k) of the infimum, up to logarithms, which suffices",
+        right="the projected problem, on which M runs, may have its minimisers much further out; but within 2D there "
+        "is a point whose risk is within O(GD/√k) of the infimum, up to logarithms, which suffices",
         severity="gap",
         evidence="test_corollary_8_2.py::test_projected_minimisers_may_be_far_away",
         where="Appendix F, proof of Corollary F.1",

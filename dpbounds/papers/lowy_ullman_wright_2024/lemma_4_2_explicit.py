@@ -49,6 +49,7 @@ THEOREM = PAPER.theorem(
     algorithm="lowy-ullman-wright-2024/definition-4.1",
     derivation="lemma_4_2_explicit.md",
     notes="""
-    Measured from the infimum over R^d, add what the best point of W is above it: GDd/(εn) in the setting of the paper.
+    For the excess over the infimum over R^d, add the excess of the best point of W: GDd/(εn) in the setting of the
+    paper.
     """,
 )

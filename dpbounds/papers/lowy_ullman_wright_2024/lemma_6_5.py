@@ -19,7 +19,7 @@ THEOREM = PAPER.theorem(
         Rate(
             q.G * Min(1, sqrt(q.d) / (q.epsilon * q.n)) ** q.k,
             "survives",
-            "what the argument gives for outputs within the ball: the k-th power",
+            "bound by the argument for outputs within the ball: the k-th power",
             status="claimed",
             logs_hidden=True,
             relies_on="cited/menart-et-al-2023/theorem-1",

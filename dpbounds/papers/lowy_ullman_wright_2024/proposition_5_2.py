@@ -68,7 +68,7 @@ THEOREM = PAPER.theorem(
         ),
         Erratum(
             printed="b ≳ √(dε) (in arXiv version 1)",
-            right="b ≳ √(d ln(1/δ)/ε), which is what ε <= c₁(b/n)²T asks for at T = ε²n²/(d ln(1/δ))",
+            right="b ≳ √(d ln(1/δ)/ε), which ε <= c₁(b/n)²T requires at T = ε²n²/(d ln(1/δ))",
             severity="privacy",
             evidence="test_proposition_5_2.py::test_the_printed_batch_is_too_small_for_small_epsilon",
             where="Proposition D.1",

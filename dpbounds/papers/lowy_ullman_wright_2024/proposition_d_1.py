@@ -33,6 +33,6 @@ THEOREM = PAPER.theorem(
     - In the proof a gradient sign is missing in one inner product, and |g_t|² stands for its expectation. Smoothness is
       not used.
     - The paper prescribes a batch, and adds a private selection among several runs. Neither is as private as it says,
-      see the errata of lowy-ullman-wright-2024/proposition-5.2; what is recorded here is the bound in expectation.
+      see the errata of lowy-ullman-wright-2024/proposition-5.2; the record has the bound in expectation.
     """,
 )

@@ -63,6 +63,6 @@ THEOREM = PAPER.theorem(
     - d = 100 at 0.02 standard deviations: after 100 releases 0.548 with a ball and 0.080 with a Gaussian, after 1000
       releases 0.9996 and 0.248.
     - Only the case in which both see the same records is compared. On random records, one per step, the ball's δ is 1/N
-      of this in each step; what the Gaussian's is there depends on ε.
+      of this in each step; the Gaussian's depends on ε.
     """,
 )

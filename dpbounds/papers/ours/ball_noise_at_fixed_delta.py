@@ -34,7 +34,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    title="what ball noise gains at a fixed δ",
+    title="utility of ball noise at a fixed δ",
     where="derived here; compare Tholeti & Kalyani 2020, Algorithm 1",
     bounds="gradient-norm, expectation",
     status="proved here",

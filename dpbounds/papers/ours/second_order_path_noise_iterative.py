@@ -52,8 +52,10 @@ small = PAPER.quantity(
     domain=Domain(Fraction(0), Fraction(1, 2), upper_open=False),
 )
 overgrown = PAPER.quantity("overgrowth", "p_{3}", "probability that all others outgrow it", domain=PROBABILITY)
-nu = PAPER.quantity("power_noise", r"\nu", "noise of the power steps, in what the top component bears")
-w_1 = PAPER.quantity("selection_error", "w_{1}", "what a selection may lose, in λ", domain=PROBABILITY)
+nu = PAPER.quantity(
+    "power_noise", r"\nu", "noise of the power steps, in units of the noise that the top component tolerates"
+)
+w_1 = PAPER.quantity("selection_error", "w_{1}", "largest loss by a selection, in λ", domain=PROBABILITY)
 w_2 = PAPER.quantity("check_error", "w_{2}", "error of a check, in λ", domain=PROBABILITY)
 b = PAPER.quantity("restart_ratio", "b", "a choice: where restarts are worst", domain=PROBABILITY)
 m = PAPER.quantity("power_steps", "m", "points of one restart", domain=COUNT)

@@ -28,10 +28,10 @@ THEOREM = PAPER.theorem(
     privacy=Privacy(run, "r_u Delta d n T"),
     notes="""
     - The input is called w₀, the loop reads w₁: read as the same point.
-    - The radius is 1 in the units of the gradients, whatever these are. Section IV.C allows other radii, and that is
-      what is recorded.
+    - The radius is 1 in the units of the gradients, whatever these are. Section IV.C allows other radii, as this record
+      does.
     - Several records per step: by concavity of δ in the distance, b records and noise on their mean cost at most (b/N)
       δ(Δ/b), which is at least what one record costs at the same radius; see dpbounds/ball-noise-at-fixed-delta for
-      what they gain in utility.
+      their utility.
     """,
 )

@@ -9,7 +9,7 @@ THEOREM = PAPER.theorem(
     where="Section IV.A, Figure 1",
     status="definition",
     notes="""
-    The picture was not available in the text at hand; what it illustrates is in tholeti-kalyani-2020/equation-5 and
+    The text at hand lacks the picture; it illustrates tholeti-kalyani-2020/equation-5 and
     tholeti-kalyani-2020/equation-6.
     """,
 )

@@ -17,7 +17,7 @@ THEOREM = PAPER.theorem(
     status="proved",
     parts=(
         Bound(
-            lost(q.Delta_g), "curve", "what is plotted, at any radius", increasing_in="Delta_g d", decreasing_in="r_u"
+            lost(q.Delta_g), "curve", "the plotted curve, at any radius", increasing_in="Delta_g d", decreasing_in="r_u"
         ),
         Bound(
             2 * (asin(half) + half * sqrt(1 - half**2)) / pi,

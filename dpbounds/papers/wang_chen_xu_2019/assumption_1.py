@@ -23,6 +23,6 @@ THEOREM = PAPER.theorem(
     notes="""
     - A, λ, G and L are constants in the paper, left out of its O; λ = 2m explains the condition β >= 4/λ = 2/m of
       Theorem 2.
-    - Only f(0,z) <= A is asked for; |f(0,z)| <= A, or a centred loss f(w,z) - f(0,z), is what is used.
+    - The paper assumes f(0,z) <= A only, but uses |f(0,z)| <= A, or a centred loss f(w,z) - f(0,z).
     """,
 )

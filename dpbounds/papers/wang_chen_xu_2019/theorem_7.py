@@ -21,7 +21,7 @@ THEOREM = PAPER.theorem(
     status="claimed",
     assumptions="smooth with Lipschitz Hessian, unconstrained",
     parts=(
-        Rate(reached, meaning="(8) solved for α: what n records reach", logs_hidden=True),
+        Rate(reached, meaning="(8) solved for α: the accuracy that n records allow", logs_hidden=True),
         Rate(sample_size, "sample_size", "(8), as printed: how many records suffice", unit=SAMPLES, logs_hidden=True),
         Parameter(q.L * q.B / q.alpha**2, "steps", "number of steps, up to logarithms", up_to_constant=True),
         Parameter(1 / q.L, "step_size", "η, as printed"),

@@ -26,7 +26,7 @@ THEOREM = PAPER.theorem(
     parts=(
         Rate(
             Max(theorem_7.reached, by_hessians),
-            meaning="what n records reach, repaired: each term solved for α",
+            meaning="accuracy that n records allow, repaired: each term solved for α",
             logs_hidden=True,
         ),
         Rate(

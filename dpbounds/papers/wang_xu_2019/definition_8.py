@@ -28,8 +28,8 @@ THEOREM = PAPER.theorem(
     ),
     notes="""
     - The paper gives O(√log d) for the l1 ball and O(√(s log(d/s))) for unit s-sparse vectors. The latter is 0 at s = d
-      where the width is of order √d: the usual form is √(s log(ed/s)), which is what a logarithm of at least 1 gives,
-      too.
+      where the width is of order √d: the usual form is √(s log(ed/s)), which also follows if the logarithm is read as
+      at least 1.
     - Maximum of N Gaussians: E max <= √(2 ln N) by Jensen's inequality for exp(t max).
     """,
 )

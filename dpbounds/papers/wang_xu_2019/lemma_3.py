@@ -14,7 +14,7 @@ THEOREM = PAPER.theorem(
     sampling="",
     parts=Bound(
         2 * q.Delta_u / q.epsilon_0 * (log(q.N) + log(1 / q.zeta)),
-        meaning="what the score falls short by, at most, with probability 1 - ζ (t = ln(1/ζ))",
+        meaning="largest shortfall of the score, with probability 1 - ζ (t = ln(1/ζ))",
         unit=Unit(loss=1, samples=1),
     ),
     relies_on="cited/dwork-roth-2014/theorem-3.11",

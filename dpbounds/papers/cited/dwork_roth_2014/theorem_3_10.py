@@ -24,7 +24,7 @@ THEOREM = PAPER.theorem(
         Bound(
             q.epsilon**2 / 8,
             "rho",
-            "its budget of zCDP: a quarter of what ε-privacy alone gives",
+            "its budget of zCDP: a quarter of that from ε-DP alone",
             unit=Unit(samples=-2),
         ),
     ),

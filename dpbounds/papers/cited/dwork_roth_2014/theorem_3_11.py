@@ -19,7 +19,7 @@ THEOREM = PAPER.theorem(
     conditions=Condition(best_candidates <= q.N, "the best ones are among the candidates"),
     parts=Bound(
         2 * q.Delta_u / q.epsilon_0 * (log(q.N / best_candidates) + log(1 / q.zeta)),
-        meaning="what the score falls short by, at most, with probability 1 - ζ (t = ln(1/ζ))",
+        meaning="largest shortfall of the score, with probability 1 - ζ (t = ln(1/ζ))",
         unit=Unit(loss=1, samples=1),
         increasing_in="Delta_u",
         decreasing_in="epsilon_0",

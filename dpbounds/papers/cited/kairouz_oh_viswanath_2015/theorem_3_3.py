@@ -35,7 +35,7 @@ THEOREM = PAPER.theorem(
         Bound(
             pure_delta,
             "pure-delta",
-            "δ_i: what T pure releases leak beyond that ε",
+            "δ_i: δ of T pure releases at that ε",
             bases="loss length",
             increasing_in=(flips,),
         ),

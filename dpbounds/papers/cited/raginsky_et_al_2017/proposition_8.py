@@ -19,7 +19,7 @@ THEOREM = PAPER.theorem(
         hides="L d",
     ),
     notes="""
-    The growth of C₁ with β is what the terms of Theorem 2 of Wang, Chen & Xu imply; the source's own constant was not
-    compared. With stochastic gradients there is a second term, in their relative variance.
+    The growth of C₁ with β is inferred from the terms of Theorem 2 of Wang, Chen & Xu; the source's own constant was
+    not compared. With stochastic gradients there is a second term, in their relative variance.
     """,
 )
