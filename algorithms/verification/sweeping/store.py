@@ -167,7 +167,7 @@ class Store:
         return [cell for key, cell in {cell.key: cell for cell in cells}.items() if key not in done]
 
     def rows(self) -> Iterator[Row]:
-        """Every finished cell, in the order of keys."""
+        """Yield every finished cell, in the order of keys."""
         for key, numbers, seconds, refused in self._all(f"{_FINISHED} order by key", self.code):
             try:
                 cell = Cell.from_key(key)
@@ -242,7 +242,7 @@ def _demand_own(path: Path) -> None:
 
 
 def _to_text(numbers: object) -> str:
-    """JSON with the digits that a double needs; values that are not finite are text."""
+    """Return JSON with the digits that a double needs; values that are not finite are text."""
     return json.dumps(_marked(numbers), sort_keys=True, allow_nan=False)
 
 
