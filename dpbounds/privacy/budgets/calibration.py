@@ -49,11 +49,11 @@ from dpbounds.privacy.routes.closed_forms import ball
 from dpbounds.privacy.routes.combined import resolved
 from dpbounds.privacy.values import Budget, demand_fields, practical_epsilon
 
-_SPARE = 1e-8  # in log noise, where the last digits of the noise do not matter
-_CLOSE_BY_CLONES = 2e-5  # in the logarithm of the parameter
-_CLOSE_TO_ATTACKS = 2e-3  # for attacks on shuffled batches, which are far below the upper bound
+_SPARE = 1e-8  # margin in log noise where the last digits of the noise do not matter
+_CLOSE_BY_CLONES = 2e-5  # distance in log(parameter) at which the search with clones ends
+_CLOSE_TO_ATTACKS = 2e-3  # distance for attacks on shuffled batches, which are far below the upper bound
 _NARROW = Fraction(1, 10**9)  # relative width of proofs of ε that a value at a distance of ``CLOSE`` makes up for
-TOLERANCE = Fraction(1, 1000)  # relative distance of what suffices and what fails, below which a search is content
+TOLERANCE = Fraction(1, 1000)  # relative distance of the sufficient and the failing value at which a search ends
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -240,7 +240,7 @@ def sufficient_noise(factory: Callable[[Fraction], Mechanism], budget: Budget) -
     return calibrate_within(factory, budget).value
 
 
-_Found = tuple[Fraction, Fraction | None, Enclosure]  # what suffices, what fails, and what the first spends
+_Found = tuple[Fraction, Fraction | None, Enclosure]  # sufficient value, failing value, ε or δ spent at the first
 
 
 def _nearest(

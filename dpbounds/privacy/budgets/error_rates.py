@@ -21,9 +21,9 @@ from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.values import demand_fields, open_unit
 
-_LARGEST = math.log(2.0**60)  # log noise that is tried
-_CLOSE = 1e-10  # in log noise: of the search, and of the first value that is tried beside what it found
-_WIDENED = 24  # times that distance is doubled until a side is proven
+_LARGEST = math.log(2.0**60)  # largest log noise that is tried
+_CLOSE = 1e-10  # distance in log noise: at the end of the search, and of the first value tried beside its result
+_WIDENED = 24  # largest number of doublings of that distance until a side is proven
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -22,10 +22,10 @@ from dpbounds.privacy.routes.closed_forms import closed_form_delta, has_closed_f
 from dpbounds.privacy.values import Budget
 
 LOOSE, COARSE, FINE = 1e-2, 1e-3, 1e-4  # tolerances of proofs: from afar, near the crossing, where that is too wide
-_WIDEST = 8  # in tolerances: wider proofs are of no use
+_WIDEST = 8  # largest useful width of a proof, in tolerances
 _LEVELS = 96  # levels of a schedule that an estimate uses
-_SEEN_IN_DOUBLES = Fraction(1, 10**30)  # δ below which integrals in floating point have no digits left
-_KNOWN_ORDER = 1e-2  # tolerance of what shuffled batches spend where their order is known, for an estimate
+_SEEN_IN_DOUBLES = Fraction(1, 10**30)  # δ below which integrals in floating point have no correct digits
+_KNOWN_ORDER = 1e-2  # tolerance of the ε of shuffled batches in a known order, for an estimate
 _LEAST = 1e-12  # smallest ε whose logarithm is taken
 
 

@@ -66,7 +66,7 @@ class RenyiCurve(Protocol):
 Chargeable = Mechanism | Notion | RenyiCurve
 Known = TypeVar("Known", Notion, RenyiCurve)
 
-_LONGEST_DENOMINATOR = 512  # bits: beyond that, a running sum is rounded up
+_LONGEST_DENOMINATOR = 512  # bits of a denominator above which a running sum is rounded up
 _SIGNIFICANT_BITS = 256
 
 

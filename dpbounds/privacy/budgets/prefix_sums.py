@@ -28,11 +28,11 @@ from dpbounds.privacy.routes.closed_forms import ball
 ErrorKind = Literal["mean", "largest"]
 Floats = NDArray[np.float64]
 
-_DECIMALS = 10  # decimals of the coefficients that are found
-_BITS, _GROWTH = 96, 100  # bits of the inverse that the proof starts from: after the point, and before it
+_DECIMALS = 10  # decimals of the coefficients
+_BITS, _GROWTH = 96, 100  # bits of the inverse that the proof starts from: after the binary point, and before it
 _PRECISION = 160
-_CALLS = 400  # evaluations of the search, at most
-_WORK = 20_000_000  # steps times bands, each of which a call looks at
+_CALLS = 400  # largest number of evaluations of the search
+_WORK = 20_000_000  # largest number of steps times bands, all of which an evaluation uses
 _UNSTABLE = (
     "the inverse of the matrix cannot be worked out to enough digits: take coefficients that fall, or fewer steps"
 )

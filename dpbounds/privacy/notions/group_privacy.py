@@ -35,8 +35,12 @@ _LINE_STEPS = 26
 _SCALES = range(2, -7, -1)  # powers of 4: the skews tried first
 _LARGEST_EPSILON = 1 << 40
 _ALTERNATIONS = 3
-_SHARES = (1.0, 1.6, 2.5)  # how much more of δ each link may have than the next one
-_DEEPEST, _FINE = 700.0, 1e-4  # -log of the least δ that a part is chosen for (the largest part, too), and how finely
+_SHARES = (1.0, 1.6, 2.5)  # ratios of the shares of δ of a link and the next one
+# -log of the least δ that a part is chosen for (and the largest part), and the resolution
+_DEEPEST, _FINE = (
+    700.0,
+    1e-4,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,10 +33,10 @@ from dpbounds.privacy.routes.lattice.integer_measures import (
 
 Signs = tuple[tuple[Fraction, int], ...]  # distinct sizes ε > 0, each with its count
 
-_LARGEST_TABLE = 400_000  # products of masses
-_LARGEST_EQUAL = 2_000_000  # where all signs have one size, there is no other way
-_ATOM, _CONVOLUTION = 1 << 8, 1 << 13  # what either costs beyond the bytes of the products
-_SPREAD = Fraction(3, 2)  # how many g√m of rounding error are distinguished from "more"
+_LARGEST_TABLE = 400_000  # products of masses in a table
+_LARGEST_EQUAL = 2_000_000  # products of masses if all signs have one size, where no other method exists
+_ATOM, _CONVOLUTION = 1 << 8, 1 << 13  # overhead of either, in bytes of products
+_SPREAD = Fraction(3, 2)  # largest rounding error that is distinguished from "more", in units of g√m
 
 
 def largest_sum(signs: Signs) -> Fraction:

@@ -36,8 +36,8 @@ LogMoment = Callable[[Fraction, int], arb]  # (order, accuracy in bits) -> (λ-1
 
 _LEAST_EXCESS, _LARGEST_EXCESS = 1e-9, 1e9  # range of λ - 1 that is searched
 _STRIDE = math.log(8)
-_FINE, _FINEST = 4e-3, 1e-11  # in log(λ-1): where the golden section may end, and where it ends
-_FLAT = 1e-8  # relative, of values that a parabola may interpolate
+_FINE, _FINEST = 4e-3, 1e-11  # widths in log(λ-1) at which the golden section may end, and must end
+_FLAT = 1e-8  # relative differences of values that a parabola may interpolate
 _SEARCH_BITS, _PROOF_BITS = 40, 96
 _APART = tuple(Fraction(1, 1 << bits) for bits in (14, 20, 26, 32))  # relative distances of the orders of a lower bound
 _CLOSE = 1e-6  # relative width at which the search for a lower bound ends
@@ -189,7 +189,7 @@ def spent_at_most(product: Product, target: Target) -> Fraction | float:
     return _Conversion(target, partial(total_log_moment, product)).best(exact_ends=False)[0].exact_upper
 
 
-Found = tuple[Enclosure, Fraction | None, bool]  # the ends, the order, whether both are proven
+Found = tuple[Enclosure, Fraction | None, bool]  # the bounds, the order, whether both are proven
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from dpbounds.privacy.publishing.publishable import finite_ends
 from dpbounds.privacy.values import Target
 
 _Counts = tuple[Fraction, dict[tuple[Fraction, Fraction], int]]  # μ², and {(q, z²): count}
-_ROUNDED = Fraction(1, 2**100)  # relative, of a squared shift
+_ROUNDED = Fraction(1, 2**100)  # relative error of a squared shift
 
 
 @dataclass(frozen=True, slots=True)
