@@ -126,6 +126,6 @@ def record_gradients(problem: Any, x: Array, rows: Indices) -> Array:
     if not hasattr(problem, "batch_gradient"):
         allowed = "one that has record_gradients or batch_gradient"
         raise InvalidValue("problem", type(problem).__name__, allowed, "this asks for the gradients of single records")
-    # one at a time: in a product of many, where a record stands may decide how its numbers are rounded
+    # one at a time: in a product of many, a record's rounding may depend on its position
     alone = [problem.batch_gradient(x[None], row[None, None]) for row in rows]
     return np.concatenate([np.zeros((0, len(x))), *alone])

@@ -373,7 +373,7 @@ def from_above(statement: Theorem, part: str, values: Mapping[str, Fraction]) ->
 
 def demand_enough(found: Evaluation, fresh_estimates: int, steps: int) -> Enclosure:
     """Return the value of a bound, or ``InvalidValue`` where the cap may stop the run before the bound is reached."""
-    # a run that may take a fresh estimate at every step is never stopped, which is all that T₁ is needed for
+    # T₁ only serves to stop runs; one that may take a fresh estimate at every step is never stopped
     if found.applies is not True and fresh_estimates < steps:
         advice = "so that the run is not stopped before the bound is reached: more of them, or a larger κ"
         raise InvalidValue("fresh_estimates", fresh_estimates, "1 + (6B/M + 4.5 T E²/M²)/κ at least", advice)

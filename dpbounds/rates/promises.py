@@ -517,7 +517,7 @@ def _joined(found: Sequence[Promise]) -> Promise:
     return replace(first, id=first.id.split(": ")[0], order=least)
 
 
-# Quantities that are chosen, or grow with the data: where one of them is left, an order cannot be laid beside others.
+# Quantities that are chosen, or grow with the data: an order that contains one of them cannot be compared with others.
 _GROWING = {
     "dataset_size", "dimension", "epsilon", "rank", "gaussian_width", "steps", "batch_size", "candidates",
     "excess_risk", "inverse_temperature", "step_size", "stationarity", "kl_exponent", "dual_norm_square",

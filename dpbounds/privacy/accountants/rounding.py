@@ -14,7 +14,7 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.proofs import Proof
 
 _NARROW = Fraction(1, 10**9)  # relative width below which no short decimal is tried
-# how much narrower the interval is than the decimals: one answer in this number is near a decimal at random
+# ratio of the decimals' spacing to the interval's width: one answer in this number is near a decimal by coincidence
 _SELDOM = 100
 _METHOD = "δ at a rounded ε"
 
