@@ -50,7 +50,7 @@ class Saved:
 
     Attributes:
         step: The number of steps.
-        arrays: By name: all that the next step is made of, of any numeric type.
+        arrays: By name: all values that the next step needs, of any numeric type.
         ledger: The releases of one repetition.
         noise_counted: See ``OpenLedger.noise_counted``.
     """

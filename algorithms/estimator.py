@@ -138,7 +138,7 @@ class _PrivateLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         return PrivacyBudget.of(self.epsilon, self.delta, self.relation)
 
     def _weights(self, sample_weight: ArrayLike | None, matrix: Array) -> Array | None:
-        """Weights in units of their public bound; beyond 1 they are cut by ``Records.clipped_to``."""
+        """Return weights in units of their public bound; ``Records.clipped_to`` clips those above 1."""
         if sample_weight is None:
             return None
         weights: Array = _check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True)
@@ -153,7 +153,7 @@ class _PrivateLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         weights: Array | None,
         budget: PrivacyBudget,
     ) -> tuple[Run, Array, Array]:
-        """Clipped gradient descent: the run, and coefficients (K, p) and intercepts (K,) for features as they came."""
+        """Return the run of clipped gradient descent, and coefficients (K, p) and intercepts (K,) for raw features."""
         ranges = self._ranges_to_choose(budget, *matrix.shape) if is_estimate(self.feature_ranges) else None
         units = None
         if ranges is None:
@@ -213,7 +213,7 @@ class _PrivateLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         return choice
 
     def _inside(self, X: ArrayLike) -> Array:
-        """Features of records to predict, cut to ranges that were chosen."""
+        """Return features of records to predict, clipped to the chosen ranges."""
         check_is_fitted(self)
         matrix: Array = validate_data(self, X, dtype=np.float64, reset=False)
         return matrix if self.ranges_ is None else np.clip(matrix, *self.ranges_.T)
@@ -567,12 +567,12 @@ class PrivateLinearRegressor(RegressorMixin, _PrivateLinear):  # type: ignore[mi
         return self
 
     def predict(self, X: ArrayLike) -> Array:
-        """<a, x> plus the intercept for every row a of ``X``, shape (n,)."""
+        """Return <a, x> plus the intercept for every row a of ``X``, shape (n,)."""
         found: Array = self._inside(X) @ self.coef_ + self.intercept_
         return found
 
 
 def _above(number: Fraction) -> str:
-    """Six digits of the number, rounded up, so that the stated value is still a bound."""
+    """Return six digits of the number, rounded up, so that the stated value is still a bound."""
     with localcontext(Context(prec=6, rounding=ROUND_CEILING)):
         return f"{(Decimal(number.numerator) / Decimal(number.denominator)).normalize():f}"

@@ -113,7 +113,7 @@ def initial_gap(value: ExactLike | None, name: str = "initial_gap") -> Fraction 
 
 
 def point(value: Sequence[float] | None, name: str = "start") -> tuple[float, ...] | None:
-    """Finite numbers, or None."""
+    """Return finite numbers, or None."""
     if value is None:
         return None
     numbers = tuple(float(entry) for entry in value)
@@ -126,7 +126,7 @@ def point(value: Sequence[float] | None, name: str = "start") -> tuple[float, ..
 
 
 def one_of(choices: object) -> Callable[[object, attrs.Attribute[Any], object], None]:
-    """The value is one of a ``Literal``."""
+    """Return a validator: the value is one of a ``Literal``."""
 
     def check(_record: object, field: attrs.Attribute[Any], value: object) -> None:
         demand_one_of(value, choices, field.name)
@@ -135,12 +135,12 @@ def one_of(choices: object) -> Callable[[object, attrs.Attribute[Any], object], 
 
 
 def budget(_record: object, _field: attrs.Attribute[Any], value: PrivacyBudget | None) -> None:
-    """The value is a budget or None."""
+    """Return a validator: the value is a budget or None."""
     checked_budget(value)
 
 
 def of_the_budget(record: Any, _field: attrs.Attribute[Any], relation: Relation) -> None:
-    """A relation is the one of the record's budget, where it has one."""
+    """Return a validator: a relation is that of the record's budget, if it has one."""
     kept = checked_budget(record.budget)
     if kept is not None and kept.relation is not relation:
         raise InvalidValue("relation", str(relation), f"the budget's, {kept.relation}")

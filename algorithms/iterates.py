@@ -23,19 +23,19 @@ from dpbounds.expressions.evaluation import evaluate
 
 
 def squared_norms(rows: Array) -> Array:
-    """‖row‖₂² of every row, shape (R,)."""
+    """Return ‖row‖₂² of every row, shape (R,)."""
     squares: Array = np.einsum("ij,ij->i", rows, rows)
     return squares
 
 
 def products(rows: Array, others: Array) -> Array:
-    """<row, other> of every two rows, shape (R,)."""
+    """Return <row, other> of every two rows, shape (R,)."""
     found: Array = np.einsum("ij,ij->i", rows, others)
     return found
 
 
 def norms(rows: Array) -> Array:
-    """‖row‖₂ of every row, shape (R,)."""
+    """Return ‖row‖₂ of every row, shape (R,)."""
     lengths: Array = np.sqrt(squared_norms(rows))
     return lengths
 
@@ -48,7 +48,7 @@ def uniform_steps(generators: Sequence[np.random.Generator], steps: int) -> NDAr
 def best_count(ratio: Fraction) -> int:
     """Return the T >= 1 that minimises A/T + B T for A/B = ``ratio``, exactly.
 
-    It falls from T to T + 1 as long as T(T+1) < A/B, so that the smallest T with T(T+1) >= A/B is asked for.
+    It falls from T to T + 1 as long as T(T+1) < A/B, so that the smallest T with T(T+1) >= A/B is returned.
     """
     count = max(1, (math.isqrt(math.ceil(4 * ratio + 1)) - 1) // 2)  # (2T+1)² >= 4 ratio + 1
     while count > 1 and (count - 1) * count >= ratio:
@@ -88,7 +88,7 @@ def inserted(formula: sympy.Expr, problem: FiniteSum, **numbers: float | Fractio
     """Return a formula at exact numbers, by the names of its symbols, and else at the problem's own public constants.
 
     Raises:
-        InvalidValue: The formula asks for a constant that the problem has not.
+        InvalidValue: The formula needs a constant that the problem does not have.
     """
     symbols = {symbol.name: symbol for symbol in formula.free_symbols}
     values = {"dataset_size": problem.records, "dimension": problem.dimension, **numbers}

@@ -1,10 +1,10 @@
 """The file of a ledger: releases of any kind as JSON, exact numbers as text.
 
-Version 2 knows every mechanism and sampling scheme of dpbounds; version 1, which held Gaussian noise on the full batch
+Version 2 covers every mechanism and sampling scheme of dpbounds; version 1, which held Gaussian noise on the full batch
 or on Poisson samples, is still read. Each release is one object: which ``mechanism``, with its numbers; which
-``sampling``, with its own (but for a matrix mechanism and for a last iterate, which say themselves who takes part);
-and the ``count`` of such releases in a row. What is read here are all releases; a field ``descent`` beside them says
-how a run moved whose last iterate alone may be accounted for (``ledger.PlainDescent``).
+``sampling``, with its own (but for a matrix mechanism and for a last iterate, which say themselves who takes part); and
+the ``count`` of such releases in a row. What is read here are all releases; a field ``descent`` beside them says how a
+run moved whose last iterate alone may be accounted for (``ledger.PlainDescent``).
 
 >>> from dpbounds.privacy.mechanisms import Laplace, SampledWithoutReplacement
 >>> releases = SampledWithoutReplacement(Laplace("1.5", dimension=1), 10, 500) ** 7
@@ -121,7 +121,7 @@ def to_text(
 
 
 def from_text(text: str) -> tuple[tuple[JsonObject, ...], bool, bool, dict[str, Any] | None]:
-    """The entries of a document, each read once; whether they were chosen as the run went; whether under ``CONDITION``.
+    """Return the entries of a document, whether they were chosen adaptively, and whether under ``CONDITION``.
 
     Last the fields of its ``ledger.PlainDescent``, which only speaks of the last iterate, or None.
 
@@ -164,7 +164,7 @@ def _read_descent(value: object) -> dict[str, Any]:
 
 
 def _digest(entries: Sequence[JsonObject]) -> str:
-    """The digest of the releases that entries describe, whichever way they write them; errors as ``read_entry``."""
+    """Return the digest of the releases that entries describe, in any notation; errors as ``read_entry``."""
     return digest(map(read_entry, entries))
 
 
@@ -172,7 +172,7 @@ def _digest(entries: Sequence[JsonObject]) -> str:
 
 
 def read_entry(entry: JsonObject) -> tuple[Mechanism, int]:
-    """One release of an entry as a mechanism, and how many there were; ``InvalidValue`` where a field is wrong."""
+    """Return one release of an entry as a mechanism, and their number; ``InvalidValue`` if a field is wrong."""
     name, sampling = entry.get("mechanism"), entry.get("sampling")
     kind = MECHANISMS.get(name) if isinstance(name, str) else None
     if kind is None:

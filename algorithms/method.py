@@ -116,7 +116,7 @@ class UniformIterate:
 
 
 class OpenRun:
-    """A run while it is made: all that a walk may use of randomness and of the records.
+    """A run in progress: the only access of a walk to randomness and to the records.
 
     A walk asks oracles, which write the ledger, and moves by their noisy answers alone. What else it learns of the
     records (``exact``, and the exact part of an answer) is ``Unreleased``: it goes to ``measure`` or into
@@ -152,7 +152,7 @@ class OpenRun:
         return len(self.generators)
 
     def repeated(self, point: Array) -> Array:
-        """One row per repetition, shape (R, p), each the same point."""
+        """Return one row per repetition, shape (R, p), each the same point."""
         return np.tile(point, (self.repetitions, 1))
 
     def uniform_iterate(self, steps: int, first: int = 1, ends: float = 0.0) -> UniformIterate:
@@ -182,7 +182,7 @@ class OpenRun:
         memory: Gradients | None = None,
         ledger: Records | None = None,
     ) -> GradientOracle:
-        """Mean gradients of all records (``of`` a part of them, written into a ledger of their own)."""
+        """Return the mean gradients of all records (``of`` a part of them, written into a ledger of their own)."""
         asked, pen = self.problem if of is None else of, self.ledger if ledger is None else ledger
         return GradientOracle(asked, noise_multiplier, self.generators, pen, self.noise, gradients=memory)
 
@@ -203,7 +203,7 @@ class OpenRun:
         return BatchGradientOracle(asked, sampling, noise_multiplier, self.generators, self.ledger, self.noise)
 
     def correlated_gradients(self, scheme: Correlated, noise_multiplier: Fraction) -> CorrelatedGradientOracle:
-        """Mean gradients of one group after the other, under noise that a matrix correlates."""
+        """Return the mean gradients of one group after the other, under noise that a matrix correlates."""
         return CorrelatedGradientOracle(
             self.problem, scheme, noise_multiplier, self.generators, self.ledger, self.noise
         )
@@ -218,7 +218,7 @@ class OpenRun:
         ledger: Records | None = None,
         kept: Fraction = Fraction(1),
     ) -> GradientDifferenceOracle:
-        """Differences of mean gradients at two points, with ``kept`` of the second."""
+        """Return differences of mean gradients at two points, with ``kept`` of the second."""
         asked, pen = self.problem if of is None else of, self.ledger if ledger is None else ledger
         return GradientDifferenceOracle(
             asked, noise_multiplier, self.generators, pen, self.noise, sampling, memory, kept
@@ -227,22 +227,22 @@ class OpenRun:
     def path_gradients(
         self, noise_multiplier: Fraction, length: Fraction, memory: Gradients | None = None
     ) -> PathGradientOracle:
-        """Mean gradients of all records along one path per repetition, no longer than ``length``."""
+        """Return the mean gradients of all records along one path per repetition, no longer than ``length``."""
         return PathGradientOracle(self.problem, noise_multiplier, length, self.generators, self.ledger, memory)
 
     def hessians(self, noise_multiplier: Fraction) -> HessianOracle:
-        """Mean Hessians of all records."""
+        """Return the mean Hessians of all records."""
         rank = hessian_rank(self.problem)
         return HessianOracle(self.problem, noise_multiplier, self.generators, self.ledger, rank, self.noise)
 
     def hessian_products(self, noise_multiplier: Fraction) -> HessianProductOracle:
-        """Mean Hessians of all records times a direction."""
+        """Return the mean Hessians of all records times a direction."""
         return HessianProductOracle(self.problem, noise_multiplier, self.generators, self.ledger, self.noise)
 
     def quantile_clipped(
         self, noise_multiplier: Fraction, share: Fraction, sampling: Sampling = None
     ) -> QuantileClippedOracle:
-        """Mean gradients clipped at a norm that changes, and how many are below it, for one release together."""
+        """Return mean gradients clipped at a changing norm, and the number below it, in one release."""
         return QuantileClippedOracle(
             self.problem, sampling, noise_multiplier, share, self.generators, self.ledger, self.noise
         )
@@ -258,7 +258,7 @@ class OpenRun:
         ledger: Records | None = None,
         rows: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.int64]:
-        """One candidate per repetition, chosen privately by the scores, shape (R, N): see ``oracles.choose``.
+        """Return one candidate per repetition, chosen privately by the scores, shape (R, N): see ``oracles.choose``.
 
         Where some ``rows`` of repetitions choose only, the scores are theirs, and so are the choices.
 
@@ -299,7 +299,7 @@ class OpenRun:
     # --- what is measured, and not private --------------------------------------------------------
 
     def exact(self, X: Array) -> tuple[Array, Array]:
-        """F, shape (R,), and ∇F, shape (R, p), at every row: unreleased."""
+        """Return F, shape (R,), and ∇F, shape (R, p), at every row: unreleased."""
         return computed(in_batches, self.problem, X)
 
     def measure(self, **values: Array) -> None:
@@ -519,7 +519,7 @@ class Method(ABC, Generic[P]):
 
 @lru_cache(maxsize=1)
 def _libraries(_modules: int) -> ThreadpoolController:
-    """The libraries with threads of their own; looking for them takes milliseconds, once per number of modules."""
+    """Return the libraries with threads of their own; the search takes milliseconds, once per number of modules."""
     return ThreadpoolController()
 
 
@@ -548,7 +548,7 @@ class FullBatchMethod(Method[P]):
         return Gaussian(self.noise_multiplier) ** self.steps
 
     def noise_stddev(self, problem: P) -> Fraction:
-        """σ, the standard deviation of the noise on every coordinate of the mean gradient."""
+        """Return σ, the standard deviation of the noise on every coordinate of the mean gradient."""
         return stddev_of_gradients(problem, self.noise_multiplier)
 
 

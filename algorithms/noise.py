@@ -1,9 +1,9 @@
 """Sources of randomness: one seeded stream per repetition, and the functions that draw noise.
 
-What is drawn for experiments is the ideal Gaussian (or the uniform distribution on a ball or a sphere) rounded to
-double precision, from a pseudo-random generator (PCG64). Its seed comes from the operating system, 128 bits that are
-not kept, unless one is given: then numbers can be repeated, by everybody who knows the seed, who can subtract the
-noise, and two runs with one seed add the same noise, which their difference does not have.
+Experiments draw the ideal Gaussian (or the uniform distribution on a ball or a sphere), rounded to double precision,
+from a pseudo-random generator (PCG64). Its seed comes from the operating system, 128 bits that are not kept, unless one
+is given: then numbers can be repeated, by everybody who knows the seed, who can subtract the noise, and two runs with
+one seed add the same noise, which their difference does not have.
 
 It is not meant for a release against an adversary who studies the low bits of floating-point numbers or who works out
 the generator's state. And the ledger takes sums for exact: a mean of n doubles may lie beside the exact one by n 2^-53
@@ -225,7 +225,7 @@ def standard_gaussian(generators: Sequence[np.random.Generator], dimension: int)
 
 
 def _unit(kind: Kind, generators: Sequence[np.random.Generator], dimension: int) -> Array:
-    """Uniform on the unit sphere, or (kind "ball") in the unit ball: a uniform direction times U^(1/p)."""
+    """Return points uniform on the unit sphere, or (kind "ball") in the unit ball: a direction times U^(1/p)."""
     drawn = standard_gaussian(generators, dimension)
     drawn /= np.sqrt((drawn * drawn).sum(axis=1, keepdims=True))
     if kind == "ball":

@@ -30,8 +30,8 @@ def demand_within_plan(made: Mechanism, planned: Mechanism, ledger: object) -> N
     """Raise where releases that were made are lossier, or more, than planned ones; see ``Ledger.check_plan``.
 
     Args:
-        made: All that a ledger holds, composed.
-        planned: All that was meant to run.
+        made: The composition of all entries of a ledger.
+        planned: The composition that was planned.
         ledger: Whose releases they are, to be printed in an error.
     """
     allowed = _by_family(planned)

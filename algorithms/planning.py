@@ -29,7 +29,7 @@ _GRID = 1 << 40
 
 
 def multiplier_of_one(budget: PrivacyBudget) -> Fraction:
-    """z, the smallest proven noise multiplier of a single full-batch release within the budget, "secure" or not."""
+    """Return z, the smallest proven noise multiplier of one full-batch release in the budget, "secure" or not."""
     return multiplier_within(budget, Gaussian)
 
 

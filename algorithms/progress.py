@@ -78,7 +78,7 @@ def spending(budget: PrivacyBudget, steps_per_epoch: int) -> Tell:
 
 @contextmanager
 def bar(what: str = "steps") -> Iterator[None]:
-    """Runs inside the ``with`` block show a bar on standard error, by Rich where that is installed."""
+    """Show a progress bar on standard error for runs inside the ``with`` block, by Rich if installed."""
     if find_spec("rich") is None or not sys.stderr.isatty():
         yield
         return

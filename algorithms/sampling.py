@@ -42,7 +42,7 @@ class _Independent(ABC):
         """Return the mechanism on such a batch."""
 
     def draw(self, records: int, source: Source) -> Rows:
-        """One batch: the places of its records."""
+        """Return one batch: the places of its records."""
         (rows,) = self.sample(_ANY).draw(records, source)
         return rows
 
@@ -137,7 +137,7 @@ class _Dealt(ABC):
         """Return one epoch of any mechanism."""
 
     def deal(self, records: int, source: Source) -> Rows:
-        """Each record's batch in an epoch, from 0, or -1 where it sits out, shape (n,); or its K batches, (n, K)."""
+        """Return each record's batch in an epoch, from 0, or -1 for none, shape (n,); or its K batches, (n, K)."""
         return self.epoch.deal(records, source)
 
     def divisor(self, records: int) -> Fraction:
@@ -218,7 +218,7 @@ class Allocated(_Dealt):
 class Shuffle(_Dealt):
     """Every epoch shuffles the records anew, in secret, and cuts them into m batches of one size, ⌊n/m⌋.
 
-    What is left over, fewer than m records, sits out the epoch; what has no batch spends nothing in it.
+    The remaining records, fewer than m, are left out of the epoch; a record without a batch spends nothing in it.
 
     Attributes:
         bins: m, a positive whole number.
@@ -292,7 +292,7 @@ class Cyclic:
         return cut(order, self.bins, records)
 
     def divisor(self, records: int) -> Fraction:
-        """⌈n/m⌉, as many as the largest batch holds."""
+        """Return ⌈n/m⌉, as many as the largest batch holds."""
         if records < self.bins:
             raise InvalidValue("bins", self.bins, f"at most the number of records, {records}")
         return Fraction(-(-records // self.bins))
@@ -353,7 +353,7 @@ class Correlated:
         return _encoded(self, mechanism.noise_multiplier)
 
     def divisor(self, records: int) -> Fraction:
-        """⌈n/m⌉, as many as the largest group holds, times the sample rate; n/m for groups that are drawn."""
+        """Return ⌈n/m⌉, as many as the largest group holds, times the sample rate; n/m for groups that are drawn."""
         if records < self.bins:
             raise InvalidValue("bins", self.bins, f"at most the number of records, {records}")
         if self.draws == "balls-in-bins":

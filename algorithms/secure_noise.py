@@ -45,9 +45,9 @@ exact one (see ``HessianOracle``). Choices are made among sums of whole numbers,
 Utility bounds are stated for the ideal Gaussian: rounding moves a record's part by √p h/2 at most, 2^-25 C, and the
 noise is larger by a relative 2^-24, which they do not contain.
 
-What it rests on beyond that: OpenDP's samplers being exact (they prove it for the algorithms), elementwise NumPy
-functions giving a number the same bits at every place of an array (tested; it matters if removing a record moves
-others), and a caller who learns nothing from how long a draw takes.
+Further assumptions: OpenDP's samplers being exact (they prove it for the algorithms), elementwise NumPy functions
+giving a number the same bits at every place of an array (tested; it matters if removing a record moves others), and a
+caller who learns nothing from how long a draw takes.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class MissingSampler(DpboundsError, ImportError):
 
 
 def grid_exponent(per_record_bound: Fraction, dimension: int) -> int:
-    """The exponent k of h = 2^k: the largest power of two with √p h <= 2^-24 C. A function of public numbers alone."""
+    """Return the exponent of the largest power of two h with √p h <= 2^-24 C, from public numbers alone."""
     squared = per_record_bound**2 / (dimension * Fraction(4) ** _FINENESS)  # h² <= this
     # within a factor of 4 of the right one, by the lengths of two whole numbers; then down to it
     k = (squared.numerator.bit_length() - squared.denominator.bit_length()) // 2 + 1
@@ -107,7 +107,7 @@ def grid_exponent(per_record_bound: Fraction, dimension: int) -> int:
 
 
 def grid(per_record_bound: Fraction, dimension: int) -> tuple[int, int]:
-    """The exponent k of the grid, and M: the norm, in steps of the grid, that one record's rounded part is kept to."""
+    """Return the exponent k of the grid, and M, the bound on the norm of a record's rounded part in grid steps."""
     if not 1 <= dimension <= _LARGEST_DIMENSION:
         raise InvalidValue("dimension", dimension, f"at most {_LARGEST_DIMENSION}")
     k = grid_exponent(per_record_bound, dimension)
@@ -171,7 +171,7 @@ def gaussian(
     noise_multiplier: Fraction,
     ledger: Records,
 ) -> Array:
-    """Discrete Gaussian noise on exact sums, dominated by a Gaussian of that multiplier per unit of M.
+    """Add discrete Gaussian noise to exact sums, dominated by a Gaussian of that multiplier per unit of M.
 
     The caller has written the release that it is part of; the ledger keeps count of what was drawn.
 

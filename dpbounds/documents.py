@@ -38,7 +38,7 @@ def read_bytes(path: str | Path, name: str, most: int) -> bytes:
     """Return the content of a regular file.
 
     Args:
-        path: The file; a symbolic link to one will do.
+        path: The file, or a symbolic link to one.
         name: The name for errors.
         most: Bytes that it may have.
 
@@ -320,7 +320,7 @@ def _flush_directories(paths: Iterable[Path]) -> None:
 
 @contextmanager
 def _named(path: str | Path) -> Iterator[None]:
-    """An error bears the name that the person knows, and not that of the temporary file."""
+    """An error has the name that was given, not that of the temporary file."""
     try:
         yield
     except OSError as error:

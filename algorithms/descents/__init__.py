@@ -1,1 +1,1 @@
-"""Steps along noisy gradients: projected, mirrored, Langevin, stochastic, with ball noise; baselines of print."""
+"""Steps along noisy gradients: projected, mirrored, Langevin, stochastic, with ball noise; baselines as printed."""

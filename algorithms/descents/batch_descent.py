@@ -135,7 +135,7 @@ class BatchDescent(Method[FiniteSum]):
         return no_more_than_slope(found, problem, 2)
 
     def _weights(self, problem: FiniteSum) -> tuple[float, float, float]:
-        """η, and the weights of each earlier iterate and of the last."""
+        """Return η, and the weights of each earlier iterate and of the last."""
         demand_all_of_space(problem)
         demand_short_step(self.step_size, known(problem.smoothness, "smoothness"))
         L = float(at_least(known(problem.smoothness, "smoothness"), "smoothness"))

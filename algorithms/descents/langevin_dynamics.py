@@ -6,7 +6,7 @@ budget fixes η for every inverse temperature β, and the diffusion's time ηT w
 every non-convex loss) does not hold where the landscape has metastable wells; what does hold under the
 Polyak-Łojasiewicz inequality is ``dpbounds/langevin-under-pl``, which is ``bound`` here.
 
-What differs from print: the printed η has c = 1/c₂², half of what its own noise level asks for, so that the variance
+Differences from the paper: the printed η has c = 1/c₂², half of the value for its own noise level, so that the variance
 is twice as large as needed: ``variant="as-printed"`` of ``calibrated`` does so. Its line 4 has lost the regulariser,
 which equation (1) has and which costs no privacy.
 """
@@ -116,7 +116,7 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
         return cls(drawn * planning.root_above(count), count, beta, weight, output, budget, noise)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Algorithm 1."""
+        """Run Algorithm 1."""
         demand_all_of_space(problem)
         T, eta, weight = self.steps, self.step_size_for(problem), float(self.regulariser)
         gradient = run.gradients(self.noise_multiplier)
@@ -143,7 +143,7 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
         )
 
     def step_size_for(self, problem: FiniteSum) -> float:
-        """η = 2/(βσ²) as a double, rounded down, σ the standard deviation that is drawn on the mean gradient."""
+        """Return η = 2/(βσ²) as a double, rounded down, σ the standard deviation that is drawn on the mean gradient."""
         return to_float(self._time_of_a_step(problem), "down")
 
     def bound(self, problem: FiniteSum, pl_constant: ExactLike | None = None) -> Enclosure:
@@ -210,7 +210,7 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
         return known(problem.smoothness, "smoothness") + sympy.Rational(self.regulariser)
 
     def _enough_steps(self, problem: FiniteSum) -> int:
-        """The fewest T with η <= 1/(2(L + λ)), where this algorithm has one step: the diffusion's time is fixed."""
+        """Return the fewest T with η <= 1/(2(L + λ)) for one step; the diffusion's time is fixed."""
         duration = self._time_of_a_step(problem)
         return max(1, math.ceil(2 * duration * at_least(self._smoothness(problem), "smoothness")))
 
@@ -259,7 +259,7 @@ def pl_constant_of(problem: Any, regulariser: ExactLike = 0, given: ExactLike | 
 
 
 def _balanced_temperature(problem: FiniteSum, single: Fraction, pl_constant: sympy.Expr) -> Fraction:
-    """β = μn²ρ/(G² ln n) with ρ = 2/z², the double below it."""
+    """Return β = μn²ρ/(G² ln n) with ρ = 2/z², the double below it."""
     if problem.records < 2:
         raise InvalidValue("problem.records", problem.records, "at least 2", "or give inverse_temperature")
     rho = 2 / single**2

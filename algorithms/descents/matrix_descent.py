@@ -125,7 +125,7 @@ class MatrixDescent(Method[FiniteSum]):
         )
 
     def step_size_for(self, problem: FiniteSum) -> float:
-        """η = D/√(T G² + p s²), s the largest standard deviation of the noise in a sum S: public, and no more."""
+        """Return η = D/√(T G² + p s²), with s the largest standard deviation of the noise in a sum S; all public."""
         G = float(at_least(problem.lipschitz, "lipschitz"))
         row = float(self.noise_multiplier) * G / float(self.sampling.divisor(problem.records))
         noise = problem.dimension * (row * float(noise_of_sums(self.sampling.matrix).max())) ** 2

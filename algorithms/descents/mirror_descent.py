@@ -2,12 +2,12 @@
 
 Wang & Xu 2019, Algorithm 3, for every distance-generating function of ``dpbounds.algorithms.problems.mirrors``: squared
 l2 norm on any convex set, squared q-norm on the l1 ball, entropy on the simplex. Their Theorem 5 is made explicit in
-``wang-xu-2019/theorem-5/explicit``, which also says what the fourth root that print lost is.
+``wang-xu-2019/theorem-5/explicit``, which also has the fourth root that is missing in the paper.
 
-What differs from print: the noise is the smallest that is proven (theirs has an unstated constant), the Bregman
-divergence is taken at x_k, and the regulariser r is 0, as a mirror step with one has no closed form for most w. What
-is measured is the mapping in the norm N of w, noisy and at the true gradient. With w(x) = ‖x‖²/(2r²) on an l2 ball of
-radius r this is projected gradient descent with step γr².
+Differences from the paper: the noise is the smallest that is proven (theirs has an unstated constant), the Bregman
+divergence is taken at x_k, and the regulariser r is 0, as a mirror step with one has no closed form for most w. The
+runs measure the mapping in the norm N of w, at the noisy and at the true gradient. With w(x) = ‖x‖²/(2r²) on an l2 ball
+of radius r this is projected gradient descent with step γr².
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class MirrorDescent(FullBatchMethod[FiniteSum]):
         return cls(mirror, single * planning.root_above(count), count, step_size, start, budget, noise)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Algorithm 3."""
+        """Run Algorithm 3."""
         _demand_fit(problem, self.mirror)
         w, gamma = self.mirror, self.step_size_for(problem)
         gradient = run.gradients(self.noise_multiplier)
@@ -119,15 +119,15 @@ class MirrorDescent(FullBatchMethod[FiniteSum]):
         return Outcome(returned.point, output_step=returned.index, parameters={"step_size": gamma})
 
     def smoothness(self, problem: FiniteSum) -> sympy.Expr:
-        """L̃ = c L, exact: the smoothness of F in N, where ‖x‖₂² <= c N(x)²."""
+        """Return L̃ = c L, exact: the smoothness of F in N, where ‖x‖₂² <= c N(x)²."""
         return known(problem.smoothness, "smoothness") * self.mirror.euclidean_square
 
     def step_size_for(self, problem: FiniteSum) -> float:
-        """γ as a double: ``step_size``, or 1/(2L̃) rounded down."""
+        """Return γ as a double: ``step_size``, or 1/(2L̃) rounded down."""
         return evaluate(1 / (2 * self.smoothness(problem)), {}).lower if self.step_size is None else self.step_size
 
     def start_for(self, problem: FiniteSum) -> Array:
-        """x₁, shape (p,): ``start``, or the point of C nearest to the problem's own; never chosen by the data."""
+        """Return x₁, shape (p,): ``start``, or the point of C nearest to the problem's own start."""
         if self.start is not None:
             return np.array(self.start)
         nearest = tuple(self.mirror.constraint.project(problem.initial_point[None])[0])

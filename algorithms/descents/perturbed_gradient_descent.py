@@ -2,12 +2,12 @@
 
 Tholeti & Kalyani 2020, Algorithm 1, with noise of any radius (1 in the paper, in whatever units the gradients have), or
 on the sphere, or Gaussian with the covariance of the ball (σ² = r²/(d+2) in each coordinate), which is what their
-Section IV.C compares. All T iterates together are (0, 1 - (1 - τ/N)^T)-private, τ the total variation of two balls
-2G apart (``tholeti-kalyani-2020/theorem-1/explicit``, the smallest possible; print adds the steps up). That δ is the
+Section IV.C compares. All T iterates together are (0, 1 - (1 - τ/N)^T)-private, τ the total variation of two balls 2G
+apart (``tholeti-kalyani-2020/theorem-1/explicit``, the smallest possible; the paper adds the steps up). That δ is the
 same at every ε: a larger ε buys nothing. On the sphere, sampling alone hides a record: τ = 1 whatever the radius.
 
-What is bounded, in place of their convergence to a local minimum without constants, is the gradient at a uniformly
-random iterate: ``tholeti-kalyani-2020/algorithm-1/explicit``.
+The bound concerns the gradient at a uniformly random iterate, in place of the paper's convergence to a local minimum
+without constants: ``tholeti-kalyani-2020/algorithm-1/explicit``.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class PerturbedGradientDescent(Method[FiniteSum]):
         return cls(one, problem.records, problem.dimension, steps, "ball", step_size)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Algorithm 1."""
+        """Run Algorithm 1."""
         self._demand_fit(problem)
         eta, gradient = self.step_size_for(problem), run.batch_gradients(self._batch, self._multiplier)
         returned = run.uniform_iterate(self.steps)
@@ -178,7 +178,7 @@ class PerturbedGradientDescent(Method[FiniteSum]):
         )
 
     def step_size_for(self, problem: FiniteSum) -> float:
-        """η as a double: ``step_size``, or the best one of the explicit bound (public constants only)."""
+        """Return η as a double: ``step_size``, or the best one of the explicit bound (public constants only)."""
         if self.step_size is not None:
             return self.step_size
         return promised(algorithm_1_explicit.best_step, problem, **self._values(problem)).lower
@@ -223,7 +223,7 @@ def _smallest_radius(records: int, dimension: int, steps: int, budget: PrivacyBu
 
 
 def _best_steps(records: int, dimension: int, budget: PrivacyBudget) -> int:
-    """Doubles T as long as the bound at its best step size falls, which is as long as E‖g + u‖²/T does."""
+    """Return the T at which the bound at its best step size is least, doubling T as long as E‖g + u‖²/T falls."""
 
     def size(count: int) -> Fraction:
         noise = _smallest_radius(records, dimension, count, budget) ** 2

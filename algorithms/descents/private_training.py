@@ -345,7 +345,7 @@ class PrivateTraining(Method[FiniteSum]):
 
 
 def _lengths(noisy: Array, exact: Array) -> dict[str, Array]:
-    """Squares of the noise and of the exact gradient, of every row."""
+    """Return the squared norms of the noise and of the exact gradient of every row."""
     return {"noise": squared_norms(noisy - exact), "step": squared_norms(exact)}
 
 

@@ -86,7 +86,7 @@ class ProjectedGradientDescent(FullBatchMethod[Problem]):
         return cls(single * planning.root_above(count), count, step_size, budget, noise)
 
     def walk(self, problem: Problem, run: OpenRun) -> Outcome:
-        """Algorithm 1."""
+        """Run Algorithm 1."""
         if getattr(problem, "proximal_step", None) is None:
             allowed = "a Problem, which has a proximal step"
             raise InvalidValue("problem", type(problem).__name__, allowed, "other descents take any FiniteSum")
@@ -103,7 +103,7 @@ class ProjectedGradientDescent(FullBatchMethod[Problem]):
         return Outcome(returned.point, output_step=returned.index, parameters={"step_size": gamma})
 
     def step_size_for(self, problem: Problem) -> float:
-        """γ as a double: ``step_size``, or 1/(2L) rounded down."""
+        """Return γ as a double: ``step_size``, or 1/(2L) rounded down."""
         if self.step_size is not None:
             return self.step_size
         return evaluate(1 / (2 * known(problem.smoothness, "smoothness")), {}).lower

@@ -161,7 +161,7 @@ class WangYeXu2017(QuotedDescent):
 
 
 def quoted_variance() -> sympy.Expr:
-    """σ² on every coordinate of the mean gradient, as Wang & Xu 2019 quote it from Zhang et al. 2017, times G²."""
+    """Return σ² of Zhang et al. 2017 on the mean gradient's coordinates, as Wang & Xu 2019 quote it, times G²."""
     logs = sympy.log(1 / symbols.delta) * sympy.log(symbols.steps / symbols.delta)
     return 32 * symbols.lipschitz**2 * logs / (symbols.dataset_size * symbols.epsilon) ** 2
 

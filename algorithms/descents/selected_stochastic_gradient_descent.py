@@ -4,11 +4,11 @@ Lowy, Ullman & Wright 2024, Proposition 5.2 and its proof in Appendix D, made ex
 ``lowy-ullman-wright-2024/proposition-5.2/explicit``. K = ⌈log₂(2/ζ)⌉ runs each miss twice their mean bound with
 probability at most 1/2; all K outputs are released, and an exponential mechanism on their risks picks one.
 
-What differs from print: every run is projected on the ball of radius D around w₁. Print does not project, and gives the
-mechanism no sensitivity; with the range 4GD, which only points within 2D of each other have, it is private for no more
-than losses of bounded range M <= 2GD. ``variant="as-printed"`` draws exactly that, and writes into the ledger what it
-really costs: ε₀ where M <= 2GD, ε₀ M/(2GD) where M is larger (the run then refuses to end), and it refuses to start
-where the loss has no bounded range: then nothing is known to be promised.
+Differences from the paper: every run is projected on the ball of radius D around w₁. The paper does not project, and
+gives the mechanism no sensitivity; with the range 4GD, which only points within 2D of each other have, it is private
+for no more than losses of bounded range M <= 2GD. ``variant="as-printed"`` draws exactly that, and writes into the
+ledger what it really costs: ε₀ where M <= 2GD, ε₀ M/(2GD) where M is larger (the run then refuses to end), and it
+refuses to start where the loss has no bounded range: then nothing is known to be promised.
 """
 
 from __future__ import annotations
@@ -90,9 +90,10 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
     ) -> SelectedStochasticGradientDescent:
         """Plan for a budget, see ``Method``: the smallest proven noise, besides the choice.
 
-        - ``steps``: T of each run; None for the explicit proposition's (or, as printed, print's)
+        - ``steps``: T of each run; None for the explicit proposition's (or, as printed, the paper's)
         - ``failure_probability``: ζ in (0, 1); K = ⌈log₂(2/ζ)⌉
-        - ``selection_share``: ε₀/ε in (0, 1); print has 1/2, which the variant as printed takes whatever is given here
+        - ``selection_share``: ε₀/ε in (0, 1); the paper has 1/2, which the variant as printed takes whatever is given
+          here
         - ``variant``: "projected", or "as-printed" for every run at (ε/(2K), δ/K) with the constant 1000
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
@@ -121,7 +122,7 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
         )
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """K runs, one after the other, and the choice."""
+        """Return K runs, one after the other, and the choice."""
         one, (epsilon, sensitivity) = self.one_run, self.selection(problem)
         candidates = np.empty((run.repetitions, self.runs, problem.dimension))
         each_risk = []
@@ -144,7 +145,7 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
         )
 
     def selection(self, problem: FiniteSum) -> tuple[Fraction, Fraction]:
-        """ε of the choice, and the sensitivity Δ of the scores -F: weights are exp(-ε F/(2Δ)).
+        """Return ε of the choice, and the sensitivity Δ of the scores -F: weights are exp(-ε F/(2Δ)).
 
         A record that is added changes F by h/n, with h the record's loss: G-Lipschitz, and of range M where M is known.
         Over points within 2D of each other h varies by at most min(2GD, M); for a record that is replaced, h is a
@@ -173,7 +174,7 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
         return self.selection_epsilon * factor * bounded / (2 * travelled), sensitivity
 
     def step_size_for(self, problem: FiniteSum) -> float:
-        """η of every run, rounded down."""
+        """Return η of every run, rounded down."""
         return self.one_run.step_size_for(problem)
 
     @property
@@ -228,6 +229,6 @@ def _multiplier_beside(budget: PrivacyBudget, selection_epsilon: Fraction) -> Fr
 
 
 def enough_runs(failure_probability: ExactLike) -> int:
-    """K = ⌈log₂(2/ζ)⌉, exactly: the smallest with 2^(-K) <= ζ/2."""
+    """Return K = ⌈log₂(2/ζ)⌉, exactly: the smallest with 2^(-K) <= ζ/2."""
     failure = fields.share(failure_probability, "failure_probability")
     return (math.ceil(2 / failure) - 1).bit_length()

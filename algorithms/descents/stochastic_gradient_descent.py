@@ -1,10 +1,11 @@
 """DP-SGD for quasar-convex losses: noisy gradient steps of constant length, projected on a ball that holds a minimiser.
 
-Lowy, Ullman & Wright 2024, Algorithm 3 with Proposition D.1. What differs from print: the noise is a proven calibration
-(print has the constant 1000 where about 5 would do), the full batch is the default (it has the least noise for a
-budget), and every iterate is projected on the ball of radius D around w₁, so that quasar-convexity is needed on that
-ball only: on all of R^p the losses of Geman & McClure and of Cauchy, for two, have no constant. The bound is
-``lowy-ullman-wright-2024/proposition-d.1/explicit``. ``variant="as-printed"`` has the constant 1000 and no projection.
+Lowy, Ullman & Wright 2024, Algorithm 3 with Proposition D.1. Differences from the paper: the noise is a proven
+calibration (the paper has the constant 1000 where about 5 would do), the full batch is the default (it has the least
+noise for a budget), and every iterate is projected on the ball of radius D around w₁, so that quasar-convexity is
+needed on that ball only: on all of R^p the losses of Geman & McClure and of Cauchy, for two, have no constant. The
+bound is ``lowy-ullman-wright-2024/proposition-d.1/explicit``. ``variant="as-printed"`` has the constant 1000 and no
+projection.
 
 With ``output="last"`` it is what people run: w after the last step. Where batches come in a fixed order or are shuffled
 anew and losses are smooth, the last iterate spends less than all of them do, if nothing else is published
@@ -145,7 +146,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
         return released(self.noise_multiplier, self.sampling, self.steps)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Algorithm 3."""
+        """Run Algorithm 3."""
         returned = self.descend(problem, run)
         return Outcome(
             returned.point,
@@ -216,7 +217,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
         return PlainStep(declared, first, eta, project=project)
 
     def step_size_for(self, problem: FiniteSum) -> float:
-        """η = D/√(T(G² + pσ²)) for the noise that is really drawn, rounded down."""
+        """Return η = D/√(T(G² + pσ²)) for the noise that is really drawn, rounded down."""
         return evaluate(proposition_d_1_explicit.step_size.subs(self.constants(problem)), {}).lower
 
     def bound(self, problem: FiniteSum, quasar_convexity: ExactLike | None = None) -> Enclosure:
@@ -294,7 +295,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
         return problem.quasar_convexity(2 * self.distance)
 
     def _ball(self, problem: FiniteSum) -> L2Ball | None:
-        """The ball that w - w₁ is projected on, or None as printed; it must lie where the problem's constants hold."""
+        """Return the ball onto which w - w₁ is projected, where the problem's constants hold; None as printed."""
         demand_no_regulariser(problem)
         radius = radius_of_domain(problem)
         if self.variant == "as-printed":
@@ -309,14 +310,14 @@ class StochasticGradientDescent(Method[FiniteSum]):
 
 
 def released(noise_multiplier: Fraction, sampling: Scheme, steps: int) -> Mechanism:
-    """T releases, as one mechanism."""
+    """Return T releases, as one mechanism."""
     if isinstance(sampling, Visited):
         return sampling.visited(Gaussian(noise_multiplier), steps)
     return sampled(Gaussian(noise_multiplier), sampling) ** steps
 
 
 def enough_steps(problem: FiniteSum, single_step_multiplier: Fraction) -> int:
-    """T = ⌈n²ρ/(2p)⌉ of the explicit proposition at ρ = 2/z²."""
+    """Return T = ⌈n²ρ/(2p)⌉ of the explicit proposition at ρ = 2/z²."""
     values = {
         symbols.dataset_size: problem.records,
         symbols.dimension: problem.dimension,
@@ -326,12 +327,12 @@ def enough_steps(problem: FiniteSum, single_step_multiplier: Fraction) -> int:
 
 
 def printed_steps(problem: FiniteSum, budget: PrivacyBudget) -> int:
-    """⌈(εn)²/(p ln(1/δ))⌉."""
+    """Return ⌈(εn)²/(p ln(1/δ))⌉."""
     return math.ceil(evaluate(proposition_d_1_explicit.prescribed_steps, _printed(problem, budget)).upper)
 
 
 def printed_multiplier(problem: FiniteSum, budget: PrivacyBudget, steps: int, sampling: Scheme) -> Fraction:
-    """σ b/G of the printed σ² = 1000 G²T ln(1/δ)/(εn)², rounded up; b is n, or the divisor of a batch's sum."""
+    """Return σ b/G of the printed σ² = 1000 G²T ln(1/δ)/(εn)², rounded up; b is n, or the divisor of a batch's sum."""
     values = {**_printed(problem, budget), symbols.steps: steps, symbols.lipschitz: 1}
     sigma = Fraction(evaluate(sympy.sqrt(proposition_5_2.variance), values).upper)
     return sigma * (problem.records if sampling is None else sampling.divisor(problem.records))

@@ -123,8 +123,9 @@ class RangesChoice:
     """A private choice of the range of every feature, one exponential mechanism each.
 
     The candidates are the intervals [c - s, c + s] with s = 2^(k/2) from 2^-30 to 2^40, and c = j s, |j| <= 256. The
-    score is -|#{i: a_i in it} - n/2|: what is chosen holds about half of the records. Replacing, adding or removing one
-    record (n stays) moves every score by at most 1. Features are then cut to [c - 3s, c + 3s] and mapped to [-1, 1].
+    score is -|#{i: a_i in it} - n/2|: the chosen interval holds about half of the records. Replacing, adding or
+    removing one record (n stays) moves every score by at most 1. Features are then cut to [c - 3s, c + 3s] and mapped
+    to [-1, 1].
 
     With N candidates and p features, every score is within (2/ε₀) ln(Np/β) of the best, but with a probability of β.
 
@@ -160,7 +161,7 @@ class RangesChoice:
         return np.arange(-_FARTHEST, _FARTHEST + 1.0) if self.centred else np.zeros(1)
 
     def clipped(self, problem: Records, run: OpenRun) -> tuple[LinearScores, dict[str, Array]]:
-        """Records in the units that were chosen, clipped; and middle and half-width of each range, (1, p)."""
+        """Return records in the chosen units, clipped, and the middle and half-width of each range, (1, p)."""
         widths = np.repeat(_HALF_WIDTHS, len(self._places))
         middles = np.outer(_HALF_WIDTHS, self._places).ravel()
         chosen, paid = [], PaidTogether(self.epsilon, self.features, run.relation, run.ledger)

@@ -14,7 +14,7 @@ _PROBE = 2048
 
 
 def most_gradients(dimension: int) -> int:
-    """Return the cap of how many gradients of single records a fit asks for, p entries each."""
+    """Return the largest number of gradients of single records, p entries each, that a fit computes."""
     return max(1, _ENTRIES // dimension)
 
 

@@ -35,7 +35,7 @@ class Units:
 
     @classmethod
     def of(cls, ranges: ArrayLike | None, count: int, name: str, centred: bool = True) -> Units | None:
-        """Ranges (low, high) of each number, or one for all; None where there are none.
+        """Return ranges (low, high) of each number, or one for all; None if there are none.
 
         Args:
             ranges: Shape (p, 2) or (2,).

@@ -50,7 +50,7 @@ class ScoreLoss:
 
 
 def logistic(scores: Array, labels: Targets) -> tuple[Array, Array]:
-    """ln(1 + e^(-ts)) for t = -1 or +1; one output."""
+    """Return ln(1 + e^(-ts)) for t = -1 or +1; one output."""
     margins = scores[:, 0] * labels
     return np.logaddexp(0.0, -margins), (-labels * expit(-margins))[:, None]
 
@@ -67,7 +67,7 @@ def multinomial(scores: Array, labels: Targets) -> tuple[Array, Array]:
 
 
 def squared(scores: Array, targets: Targets) -> tuple[Array, Array]:
-    """(s - t)²/2; one output. With its slope clipped it is Huber's loss."""
+    """Return (s - t)²/2; one output. With its slope clipped it is Huber's loss."""
     residuals = scores[:, 0] - targets
     return 0.5 * residuals * residuals, residuals[:, None]
 
@@ -104,15 +104,15 @@ class _Scores(FiniteSum):
     smoothness = hessian_lipschitz = loss_range = initial_gap = lipschitz
 
     def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
-        """Refused."""
+        """Raise an error: not supported."""
         raise InvalidValue("records", "not clipped", "clipped: no bound on their gradients holds before")
 
     def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
-        """Refused."""
+        """Raise an error: not supported."""
         return self.objective_and_gradient(X)[1]
 
     def hessian(self, X: ArrayLike) -> Array:
-        """Refused."""
+        """Raise an error: not supported."""
         raise InvalidValue("hessian", "asked for", "an algorithm that needs gradients only", "these are clipped")
 
 
@@ -146,7 +146,7 @@ class Records(_Scores):
         return replace(self, features=(np.clip(self.features, middle - half, middle + half) - middle) / half)
 
     def clipped_to(self, bound: Fraction) -> LinearScores:
-        """The mean over these records, with features and intercept clipped to l2 norm ``bound``, weights to [0, 1]."""
+        """Return the mean over these records, with features and intercept clipped to ``bound``, weights to [0, 1]."""
         rows = self.features
         if self.intercept:
             rows = np.column_stack([rows, np.full(len(rows), float(INTERCEPT * bound))])
@@ -193,7 +193,7 @@ class LinearScores(_Scores):
         return sympy.Rational(self.loss.clip * self.feature_bound)
 
     def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
-        """The mean loss, shape (R,), and the mean of clipped gradients, shape (R, K p), in one pass over records."""
+        """Return the mean loss, shape (R,), and the mean of clipped gradients, shape (R, K p), in one pass."""
         points = checked_points(X, self.dimension)
         values, gradients = np.zeros(len(points)), np.zeros(points.shape)
         for start in range(0, self.records, BLOCK):
@@ -204,7 +204,7 @@ class LinearScores(_Scores):
         return values / self.records, gradients / self.records
 
     def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
-        """The mean clipped gradient over each repetition's own records, ``rows`` of shape (R, b); returns (R, K p)."""
+        """Return the mean clipped gradient, (R, K p), over each repetition's own records, ``rows`` of shape (R, b)."""
         points = checked_points(X, self.dimension)
         chosen = checked_rows(rows, len(points), self.records)
         means = np.empty(points.shape)
@@ -227,14 +227,14 @@ class LinearScores(_Scores):
 
 
 def _shares(rows: Array, clipped: Array) -> Array:
-    """The largest entry of each clipped row in units of that before; at least 1e-6, so that scores stay finite."""
+    """Return the largest entry of each clipped row in units of that before, at least 1e-6 to keep scores finite."""
     before, after = (np.abs(each).max(axis=1) for each in (rows, clipped))
     shares: Array = np.clip(after / np.where(before > 0, before, 1.0), 1e-6, 1.0)
     return np.where(before > 0, shares, 1.0)
 
 
 def shortened(slopes: Array, clip: Fraction) -> Array:
-    """Derivatives (R, K, b), each scaled so that its exact l2 norm over the K outputs is at most ``clip``.
+    """Return derivatives (R, K, b), each scaled to an exact l2 norm over the K outputs of at most ``clip``.
 
     One output is cut at the largest double that is not above c. With u = 2^-53, the computed norm of K numbers is off
     by a factor of at most 1 ± (K+4)u, unless their squares underflow, when they are far below c; so a vector stays

@@ -74,7 +74,7 @@ def bounded_entries(model: LinearModel, entry_bound: ExactLike = 1) -> BoundedEn
 
 
 def l1_constants(problem: FiniteSum) -> tuple[sympy.Expr, sympy.Expr]:
-    """G₁ and L₁: the problem's own, or else its l2 constants, which bound them.
+    """Return G₁ and L₁: the problem's own, or else its l2 constants, which bound them.
 
     ‖∇f‖∞ <= ‖∇f‖₂ <= G, and ‖∇f(x) - ∇f(x')‖∞ <= ‖.‖₂ <= L‖x - x'‖₂ <= L‖x - x'‖₁.
     """

@@ -25,7 +25,7 @@ _ROUNDING = 1e-9
 
 
 def convex(_record: object, _field: Attribute[Any], constraint: ConstraintSet) -> None:
-    """A validator: raise ``InvalidValue`` for a set that a step between two of its points could leave."""
+    """Return a validator: raise ``InvalidValue`` for a set that a step between two of its points could leave."""
     if isinstance(constraint, SparseVectors):
         raise InvalidValue("constraint", "sparse vectors", "a convex set", "the l1 ball is their hull for one entry")
 
@@ -66,7 +66,7 @@ class FrankWolfe(Method[FiniteSum]):
 
         Raises:
             InvalidValue: The dimensions differ, x₁ lies outside C, C reaches further than the problem's own ball (where
-                its constants hold), or the problem has a regulariser, which a linear minimiser knows nothing of.
+                its constants hold), or the problem has a regulariser, which a linear minimiser does not include.
         """
         demand_no_regulariser(problem)
         demand_within(problem, self.constraint)
@@ -79,7 +79,7 @@ class FrankWolfe(Method[FiniteSum]):
         return point
 
     def step_fraction_for(self, problem: FiniteSum) -> float:
-        """γ as a double: ``step_fraction``, or the bound's best one, rounded down."""
+        """Return γ as a double: ``step_fraction``, or the bound's best one, rounded down."""
         if self.step_fraction is not None:
             return self.step_fraction
         return min(1.0, evaluate(self.explicit_fraction.subs(self.sizes(problem)), {}).lower)
@@ -113,7 +113,7 @@ class FrankWolfe(Method[FiniteSum]):
         """Return a formula of the theorem at the numbers that are really used."""
 
     def _initial_gap(self, problem: FiniteSum, lipschitz: sympy.Expr | None, diameter: sympy.Expr) -> sympy.Expr:
-        """The smallest public bound on F(x₁) - inf_C F: the problem's, about its own start; its range; or G diam C."""
+        """Return the least public bound on F(x₁) - inf_C F: the problem's for its own start, its range, or G diam C."""
         travelled = None if lipschitz is None else lipschitz * diameter
         bounds = (problem.initial_gap if self.start is None else None, problem.loss_range, travelled)
         finite = [bound for bound in bounds if bound is not None and bound.is_finite is not False]
@@ -123,6 +123,6 @@ class FrankWolfe(Method[FiniteSum]):
 
 
 def gaps(X: Array, gradients: Array, minimisers: Array) -> Array:
-    """<∇F(x), x - v>, v the linear minimiser at ∇F(x): the Frank-Wolfe gap, shape (R,)."""
+    """Return <∇F(x), x - v>, v the linear minimiser at ∇F(x): the Frank-Wolfe gap, shape (R,)."""
     found: Array = np.einsum("rp,rp->r", gradients, X - minimisers)
     return found

@@ -1,6 +1,6 @@
 """DP-FW-L2: Frank-Wolfe steps towards the linear minimiser of a noisy gradient, over any convex set.
 
-Wang & Xu 2019, Algorithm 2, and Wang, Chen & Xu 2019, Algorithm 2, which are the same method. Print prescribes the
+Wang & Xu 2019, Algorithm 2, and Wang, Chen & Xu 2019, Algorithm 2, which are the same method. The paper prescribes the
 noise up to a constant, and steps and step size up to one that hides G, L and the initial gap. Here the noise is a
 proven calibration, and the steps are those of the explicit bound ``wang-xu-2019/theorem-4/explicit``. The variant
 "as-printed" takes the printed steps and step size with hidden constants 1: for sets of norm below 1 the gap then
@@ -85,7 +85,7 @@ class GaussianFrankWolfe(FrankWolfe, FullBatchMethod[FiniteSum]):
 
         ρ = 2/z² is what a replace-one budget in zCDP would give; with that ρ the explicit theorem prescribes T, from n,
         G, L, the bound on the initial gap, and the set's diameter and Gaussian width. ``variant`` "as-printed" takes
-        the steps and step size of Theorem 4 with hidden constants 1 (the noise stays the proven one: print has an
+        the steps and step size of Theorem 4 with hidden constants 1 (the noise stays the proven one: the paper has an
         unknown constant there).
         """
         fields.demand_one_of(variant, Variant, "variant")
@@ -102,7 +102,7 @@ class GaussianFrankWolfe(FrankWolfe, FullBatchMethod[FiniteSum]):
         return cls(constraint, single * planning.root_above(steps), steps, step_fraction, start, budget, noise)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Algorithm 2."""
+        """Run Algorithm 2."""
         C, gamma = self.constraint, self.step_fraction_for(problem)
         gradient = run.gradients(self.noise_multiplier)
         x = run.repeated(self.starting_point(problem))
@@ -170,7 +170,7 @@ def _best_steps(algorithm: GaussianFrankWolfe, problem: FiniteSum, single: Fract
 
 
 def _printed(problem: FiniteSum, constraint: ConstraintSet, budget: PrivacyBudget) -> tuple[int, Enclosure]:
-    """T and γ of Theorem 4 with hidden constants 1."""
+    """Return T and γ of Theorem 4 with hidden constants 1."""
     values = {
         symbols.norm_bound: constraint.norm_bound,
         symbols.dataset_size: sympy.Integer(problem.records),

@@ -1,11 +1,11 @@
 """DP-FW-L1: Frank-Wolfe steps towards vertices of a polytope that are chosen privately by their scores.
 
-Wang & Xu 2019, Algorithm 4, and Wang, Chen & Xu 2019, Algorithm 3, which are the same method. What differs from print:
-the budget of one choice. Print has ε/√(8T ln(1/δ)), by advanced composition; because the exponential mechanism is of
-bounded range, T choices cost much less, and a certified calibration finds ε₀ about four times as large. The variant
-"as-printed" has the printed one, with the printed steps and step size (hidden constants 1): private where its ledger
-says so, which is for every ε in practical use, and noisier. Otherwise steps and step size are those of the explicit
-bound ``wang-xu-2019/theorem-6/explicit``.
+Wang & Xu 2019, Algorithm 4, and Wang, Chen & Xu 2019, Algorithm 3, which are the same method. Differences from the
+paper: the budget of one choice. The paper has ε/√(8T ln(1/δ)), by advanced composition; because the exponential
+mechanism is of bounded range, T choices cost much less, and a certified calibration finds ε₀ about four times as large.
+The variant "as-printed" has the printed one, with the printed steps and step size (hidden constants 1): private where
+its ledger says so, which is for every ε in practical use, and noisier. Otherwise steps and step size are those of the
+explicit bound ``wang-xu-2019/theorem-6/explicit``.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class VertexFrankWolfe(FrankWolfe):
         return f"{kind} {PSEUDO_RANDOM if self.noise == 'gaussian' else SECURE_CHOICE}"
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Algorithm 4."""
+        """Run Algorithm 4."""
         vertices, gamma = vertices_of(self.constraint), self.step_fraction_for(problem)
         sensitivity = self.sensitivity(problem)
         x = run.repeated(self.starting_point(problem))
@@ -201,7 +201,7 @@ class VertexFrankWolfe(FrankWolfe):
 
 
 def _parts(problem: FiniteSum, vertices: Corners | Listed, x: Array, repetition: int) -> Iterator[Array]:
-    """Records' parts -<s, ∇f_i(x)> of n times the scores."""
+    """Yield the records' parts -<s, ∇f_i(x)> of n times the scores."""
     for rows in blocks_of(problem.records, max(problem.dimension, vertices.count)):
         yield -vertices.products_of_records(record_gradients(problem, x[repetition], rows))
 
@@ -229,7 +229,7 @@ def _as_printed(
     steps: int | None,
     step_fraction: float | None,
 ) -> tuple[Fraction, int, float]:
-    """ε₀, T and γ of Algorithm 4 and Theorem 6, with hidden constants 1, except for given values."""
+    """Return ε₀, T and γ of Algorithm 4 and Theorem 6, with hidden constants 1, except for given values."""
     values: dict[sympy.Symbol, ExactLike] = {
         symbols.dataset_size: problem.records,
         symbols.candidates: vertices_of(constraint).count,

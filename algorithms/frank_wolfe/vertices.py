@@ -32,7 +32,7 @@ class Corners:
         return 2 * self.dimension if self.signed else self.dimension
 
     def products(self, gradients: Array) -> Array:
-        """<s, g> = ±r g_j for every row g and every vertex s: shape (R, N)."""
+        """Return <s, g> = ±r g_j for every row g and every vertex s: shape (R, N)."""
         scaled = self.radius * gradients
         return np.concatenate([scaled, -scaled], axis=1) if self.signed else scaled
 
@@ -72,7 +72,7 @@ class Listed:
         return found
 
     def points(self, chosen: Chosen) -> Array:
-        """Rows of the matrix."""
+        """Return rows of the matrix."""
         return self.matrix[chosen]
 
 
@@ -89,5 +89,5 @@ def vertices_of(constraint: ConstraintSet) -> Corners | Listed:
 
 
 def with_vertices(_record: object, _field: Attribute[Any], constraint: ConstraintSet) -> None:
-    """A validator: raise ``InvalidValue`` for a set without a list of vertices."""
+    """Return a validator: raise ``InvalidValue`` for a set without a list of vertices."""
     vertices_of(constraint)

@@ -20,7 +20,7 @@ class MadeUp:
         self._count = 0
 
     def numbers(self, *shape: int) -> Array:
-        """Numbers in (0.1, 0.9)."""
+        """Return numbers in (0.1, 0.9)."""
         self._count += 1
         if self._count > _MOST:
             raise RuntimeError(f"{_MOST} questions about the records, and none to an oracle")
@@ -42,7 +42,7 @@ class MadeUp:
         return mixed
 
     def answered(self) -> None:
-        """A released answer came: begin to count anew."""
+        """Reset the count when a released answer arrives."""
         self._count = 0
 
 

@@ -77,7 +77,7 @@ class Count:
         return given
 
     def _demand_one_draw(self, question: Question, given: Any) -> None:
-        """One answer is about one batch per repetition, the one that was drawn for it: the entry is of one sample."""
+        """Check that an answer is about one batch per repetition, the one drawn for it: the entry is of one sample."""
         if not self._drawn or question.kind == "mechanism":  # batches of an epoch are dealt, and not drawn one by one
             return
         if len(self._drawn) != len(question.generators):
@@ -92,7 +92,7 @@ class Count:
             raise BudgetExceeded(f"an answer ({question.kind}) uses other records than the drawn ones")
 
     def _demand_share(self, question: Question, pen: Any, given: Any) -> None:
-        """Answers along a path share one entry: (C/σ)² of them all add up to 1/z² at most."""
+        """Check that answers along a path, which share one entry, have (C/σ)² that add up to at most 1/z²."""
         entry = pen.last.mechanism()
         moved, shares = given.noise_stddev > 0, self._shares[pen]
         parts = np.zeros(len(moved))

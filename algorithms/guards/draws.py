@@ -1,8 +1,8 @@
 """Tests that random batches are independent of the batches before them: joint distributions over two draws.
 
-That each batch by itself has the right size and the right records says nothing about two of them. A sampler that
-returns every batch twice, or deals disjoint batches where independent ones are accounted, passes every test of one
-draw, and spends more than its ledger says.
+Two batches may depend on each other even if each has the right size and the right records. A sampler that returns every
+batch twice, or deals disjoint batches where independent ones are accounted, passes every test of one draw, and spends
+more than its ledger says.
 
 Given all earlier draws, the number of a batch's records that were in an earlier batch A has a known distribution:
 

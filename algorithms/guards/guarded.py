@@ -31,7 +31,7 @@ def guarded(run: Callable[[Any], Run], problem: Any) -> Run:
         problem: The problem to run it on.
 
     Raises:
-        DataLeaked: A point that was asked about, or the output, depends on more than what was released.
+        DataLeaked: A query point, or the output, depends on more than the released answers.
         NoiseWrong: The noise in the answers is not what the ledger says.
     """
 

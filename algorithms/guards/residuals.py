@@ -1,7 +1,7 @@
 """Tests of the noise in the answers of a run, from outside: for any algorithm and any oracles.
 
-What an answer is about is computed again (some of it) from the gradients of single records, how much noise it needs
-follows from the ledger's entry and the constants of the problem, and what is left over is noise:
+A part of the exact answer is computed again from the gradients of single records; the ledger's entry and the problem's
+constants give the noise that it needs; and the rest of the answer is the noise:
 
 - size: the standard deviation (or radius) that an answer was given is at least that of its entry, every time;
 - exact part: it is the mean that the entry is about, with the entry's divisor, of the records that were drawn; of a
@@ -112,7 +112,7 @@ class _Products:
         self.pairs += ours.size
 
     def probability(self) -> float:
-        """Chernoff's bound: E exp(tuv) = (1 - t²)^(-1/2), at the best t."""
+        """Return Chernoff's bound at the best t, by E exp(tuv) = (1 - t²)^(-1/2)."""
         if not self.total:
             return 1.0
         size, half = abs(self.total), self.pairs / 2
@@ -251,7 +251,7 @@ class Residuals:
     # --- what an answer is about
 
     def _compute_again(self, question: Question, written: Mechanism, given: Any, asking: Any) -> None:
-        """The exact part, and how far single records reach, of one of the repetitions that ask: each time another."""
+        """Return the exact part, and the reach of single records, of one repetition that asks, each time another."""
         oracle, kind = question.about, question.kind
         problem = oracle.problem.problem if hasattr(oracle.problem, "rows") else oracle.problem
         if kind == "product" and not enforced(problem):
@@ -281,7 +281,7 @@ class Residuals:
             self._alarm(f"{kind}: exact part", f"off by {off:.3g} from the sum over {by:.6g} that the entry is about")
 
     def _product_again(self, problem: Any, points: Any, given: Any) -> None:
-        """A product by itself, from the Hessian, and no longer than L ‖v‖."""
+        """Return a product with the Hessian, computed separately, of norm at most L ‖v‖."""
         x, v = (each[0] for each in points)
         if problem.dimension**2 > _MOST_NUMBERS:
             return
@@ -311,7 +311,7 @@ class Residuals:
         counted[0] += len(rows) * draws
 
     def _one_batch(self, drawn: OneBatch, n: int, streams: Any, rows: Any) -> tuple[int, float]:
-        """Sizes of batches; of one of them how many draws it is, and how likely each record is in a draw."""
+        """Return sizes of batches; of one of them the number of draws, and each record's probability in a draw."""
         sizes = np.array([len(each) for each in rows])
         if drawn.rate is None:
             assert drawn.most is not None
@@ -331,7 +331,7 @@ class Residuals:
         return 1, chance
 
     def _visited(self, oracle: Any, written: InTurn, rows: Any, count: int) -> None:
-        """Given earlier visits, each record left is in the batch with one and the same probability, or where it was.
+        """Check that, given earlier visits, each remaining record has the same probability, or keeps its batch.
 
         How many of those are that were in the same batch of the epoch before is binomial, too, where bins are fresh
         (where batches have one size, both are hypergeometric).
@@ -383,7 +383,7 @@ class Residuals:
                 )
 
     def _in_subsets(self, oracle: Any, m: int, participations: int, rows: Any, epoch: int, place: int) -> None:
-        """Given earlier visits, a record with r batches left is in this one of m' that are left with probability r/m'.
+        """Check that, given earlier visits, a record with r of m' batches left is in this one with probability r/m'.
 
         So are those among them that were in the same batch of the epoch before. Of one place and one r all draws count
         together, too: other epochs are independent, so that their number is binomial, however many there were.
@@ -416,7 +416,7 @@ class Residuals:
             seen.left -= chosen
 
     def _sampled_from(self, group: Any, rate: float, streams: Any, rows: Any, records: int) -> None:
-        """Each repetition's own sample of a group: none of another, sizes binomial, each record as likely."""
+        """Check each repetition's samples of a group: no record of another, binomial sizes, equal frequencies."""
         if any(len(np.unique(each)) < len(each) or not np.isin(each, group).all() for each in rows):
             self._alarm("batches: bins", "a record of another group, or one twice")
         sizes = np.array([len(each) for each in rows])

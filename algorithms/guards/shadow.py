@@ -2,12 +2,12 @@
 
 It walks beside the run, one of the two at a time, on a problem whose records are made up, with streams of its own. Each
 question that the run asks it must ask, too, bit for bit; it gets the answer that was released, and made-up exact ones.
-What it returns in the end must be what the run returns. Points and output that are functions of the released
-answers, the streams and public numbers are the same for both; so a difference proves that something else had a part in
-them, and shows at which step. (That nothing differs proves it for this dataset and this seed.)
+Its output must be equal to that of the run. Points and output that are functions of the released answers, the streams
+and public numbers are the same for both; so a difference proves that something else had a part in them, and shows at
+which step. (That nothing differs proves it for this dataset and this seed.)
 
 Any algorithm can be shadowed whose ``run`` takes a problem and whose answers come from the oracles, from ``run.choose``
-or through ``run.released``: composed ones, too, and runs inside of runs. What it cannot see:
+or through ``run.released``: composed ones, too, and runs inside of runs. It does not check:
 
 - inside of a mechanism that goes through ``run.released`` (samplers of Gibbs distributions, above-threshold tests):
   there, what is released is the mechanism's own draw, whose distribution is tested elsewhere;

@@ -18,7 +18,7 @@ _SIZED = ("gradient", "batch", "difference", "path", "Hessian", "product", "quan
 
 
 def multiplier(mechanism: Mechanism) -> float | None:
-    """Standard deviation, or radius, in units of how far one record moves an answer; None where it has no such size."""
+    """Return standard deviation or radius in units of one record's effect on an answer; None if there is none."""
     inner = mechanism.noise
     if isinstance(inner, Gaussian) and inner.noise_multiplier is not None:
         return float(inner.noise_multiplier)
@@ -77,7 +77,7 @@ def reach(question: Question, written: Mechanism) -> Array:
 
 
 def clock(question: Question) -> Array:
-    """U = L ‖x - y‖/G of a path's moves, infinite for its first answer."""
+    """Return U = L ‖x - y‖/G of a path's moves, infinite for its first answer."""
     if len(question.points) == 1:
         return np.full(len(question.points[0]), np.inf)
     G, L = _constants(question.about.problem)

@@ -88,7 +88,7 @@ class DescribedRelease:
         described(self.described, self.count)
 
     def mechanism(self) -> Mechanism:
-        """One of these releases as a mechanism."""
+        """Return one of these releases as a mechanism."""
         return self.described
 
     def __str__(self) -> str:

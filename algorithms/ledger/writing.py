@@ -179,7 +179,7 @@ class OpenLedger:
         return [(*key, *sums) for key, sums in self._added.items()]
 
     def resume(self, ledger: Ledger, noise_counted: Sequence[tuple[float, float, float, int]]) -> None:
-        """Go on where another one stopped: with its releases, and the count of its noise.
+        """Continue from another ledger: with its releases, and the count of its noise.
 
         Raises:
             InvalidValue: Something was written already, or the other's releases were chosen adaptively.
@@ -328,7 +328,7 @@ class BudgetedLedger(OpenLedger):
 
         Raises:
             BudgetExceeded: It has not. Nothing was written, and nothing may be released.
-            UnsupportedMechanism: The filter knows no cost of such a release, or a part is not a single release.
+            UnsupportedMechanism: The filter has no cost for such a release, or a part is not a single release.
         """
         before = self._filter, list(self._releases)
         try:

@@ -34,7 +34,7 @@ class HasBatchGradients(HasRecords, Protocol):
     """The requirements of batch oracles on a problem."""
 
     def batch_gradient(self, X: Array, rows: Rows) -> Array:
-        """Mean gradient (R, p) over each repetition's own records, rows of shape (R, b)."""
+        """Return the mean gradient (R, p) over each repetition's own records, rows of shape (R, b)."""
 
 
 def draw_rows(
@@ -162,7 +162,7 @@ def batch_means(problem: HasBatchGradients, X: Array, rows: Sequence[Rows], by: 
 
 
 def valid_sampling(_record: object, field: Attribute[Any], value: object) -> None:
-    """A validator: raise ``InvalidValue`` unless this is how batches are drawn, or None for all records."""
+    """Return a validator: raise ``InvalidValue`` unless this is how batches are drawn, or None for all records."""
     demand_sampling(value, field.name)
 
 

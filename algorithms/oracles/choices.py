@@ -49,7 +49,7 @@ def choice(epsilon: ExactLike, relation: Relation, method: WhichChoice = "expone
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
-    """The scores of a choice, for watchers that know the records.
+    """The scores of a choice, for watchers that have the records.
 
     Attributes:
         scores: Shape (R, N).
@@ -92,7 +92,7 @@ class PaidTogether:
         self.taken += 1
 
     def gaussian(self, *, noise_stddev: Fraction, per_record_bound: Fraction, sampling: object = None) -> None:
-        """Refused."""
+        """Raise an error: not supported."""
         raise BudgetExceeded("choices were paid for, no Gaussian release")
 
     def added(self, squares: float, numbers: int, level: float = 1.0) -> None:

@@ -34,7 +34,7 @@ def at_least(constant: sympy.Expr | None, name: str) -> Fraction:
 
 
 def per_distance(problem: Any) -> Fraction:
-    """L: how far one record's part of a difference moves per distance, enforced by the problem or a constant of it.
+    """Return L, one record's part of a difference per distance: enforced by the problem, or a constant of it.
 
     Raises:
         InvalidValue: There is neither.

@@ -1,6 +1,6 @@
 """The mean gradient of one batch after the other, under noise that a matrix correlates from step to step.
 
-What is released is row by row C x + Z: x_t the mean of step t's batch, Z_t fresh Gaussian noise. The oracle answers
+The oracle releases C x + Z row by row: x_t is the mean of step t's batch, Z_t fresh Gaussian noise. The oracle answers
 with what that says of x_t, once the rows before it are known: x_t + N_t, C N = Z. C is lower triangular without a 0 on
 its diagonal, so that answers and rows tell the same, step by step, and what adapts to the one adapts to the other
 (``matrices.md``, sections 1 and 2).
@@ -27,10 +27,10 @@ from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree, Encoder, Lo
 
 
 class Encoding(Protocol):
-    """C, applied to a stream as it comes: a row at a time."""
+    """Apply C to a stream, one row at a time."""
 
     def encoded(self, x: Array) -> Array:
-        """(C x)_t, of the next x_t and those before it."""
+        """Return (C x)_t, of the next x_t and those before it."""
 
     def decoded(self, z: Array) -> Array:
         """Return the next x_t for which (C x)_t = z."""
@@ -71,7 +71,7 @@ class _Banded:
         return weights[0], found
 
     def _weights(self) -> Sequence[float]:
-        """C[t, t], C[t, t-1], ..."""
+        """Return C[t, t], C[t, t-1], ..."""
         if isinstance(self._matrix, Toeplitz):
             return self._column
         row, denominator = self._matrix.rows[self._step], self._matrix.denominator
@@ -86,7 +86,7 @@ class _Banded:
 class _Tree:
     """A binary tree that releases the longest block ending at a step, which determines the sum so far.
 
-    The shorter blocks that end there say nothing more of that sum, and are not drawn. Sums of the past are kept where
+    The shorter blocks that end there add no information on that sum, and are not drawn. Sums of the past are kept where
     the block of a later step may begin.
     """
 
@@ -109,7 +109,7 @@ class _Tree:
         return found
 
     def _advance(self) -> int:
-        """Go on to the next step, and say where its block begins."""
+        """Move to the next step, and return where its block begins."""
         self._step += 1
         return self._step & (self._step - 1)
 
@@ -124,13 +124,13 @@ class _Tree:
 
 
 def dense(matrix: Encoder) -> Array:
-    """C as an array of doubles, shape (T, T); of a tree the longest block that ends at each step."""
+    """Return C as an array of doubles, shape (T, T); of a tree the longest block that ends at each step."""
     columns = encoding(matrix)
     return np.stack([columns.encoded(row) for row in np.eye(matrix.steps)])
 
 
 def noise_of_sums(matrix: Encoder) -> Array:
-    """The standard deviation of the noise in the sum of the answers 1, ..., t, in units of a row's; shape (T,)."""
+    """Return the standard deviation of the noise in the sum of answers 1, ..., t in units of a row's; shape (T,)."""
     columns = encoding(matrix)
     total, found = np.zeros(matrix.steps), np.empty(matrix.steps)
     for t, row in enumerate(np.eye(matrix.steps)):

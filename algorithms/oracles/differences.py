@@ -70,7 +70,7 @@ class GradientDifferenceOracle:
     Why the ledger may hold a Gaussian of fixed noise multiplier although the standard deviation varies: x and y are
     points of the algorithm's, functions of what was released before (and public numbers); given that, C(x, y) is the
     same number for both neighbours, and the release is a Gaussian mechanism whose noise in units of its per-record
-    bound is noise_multiplier, a constant fixed in advance. That is what adaptive composition asks for. It would fail
+    bound is noise_multiplier, a constant fixed in advance. Adaptive composition requires exactly that. It would fail
     for points that depend on the data in any other way.
 
     Where x = y and κ = 1, difference and noise are both exactly 0 (the entry is made all the same).
@@ -122,7 +122,7 @@ class GradientDifferenceOracle:
             raise UnsupportedMechanism("no secure noise on differences that the problem clips: take noise 'gaussian'")
 
     def per_record_bounds(self, X: Array, previous: Array) -> Array:
-        """C(x, y) over the divisor, rounded up, one per repetition: how far a record can move the answer."""
+        """Return C(x, y) over the divisor, rounded up, one per repetition: how far a record can move the answer."""
         G = at_least(self.problem.lipschitz, "lipschitz")
         L = to_float(per_distance(self.problem), "up")
         apart = distances(X, previous)
@@ -208,7 +208,7 @@ class GradientDifferenceOracle:
         return batch_means(self.problem, X, rows, by) - self._of(batch_means(self.problem, previous, rows, by))
 
     def _cut(self, X: Array, previous: Array, rows: tuple[Rows, ...] | None) -> Array:
-        """(1 - κ) ∇F(x) + κ (∇F(x) - ∇F(y)), each of parts that the problem cut by itself."""
+        """Return (1 - κ) ∇F(x) + κ (∇F(x) - ∇F(y)), each of parts that the problem cut by itself."""
         problem: Any = self.problem
         own = [np.arange(problem.records)] * len(X) if rows is None else rows
         sums = [problem.summed_differences(*each) for each in zip(X, previous, own, strict=True)]
@@ -223,7 +223,7 @@ class GradientDifferenceOracle:
 
 
 def changes(problem: Any, X: Array, previous: Array) -> Array:
-    """∇F(x) - ∇F(y) over all records, of parts that the problem cut by itself, shape (R, p)."""
+    """Return ∇F(x) - ∇F(y) over all records, of parts that the problem cut by itself, shape (R, p)."""
     every = np.arange(problem.records)
     sums = [problem.summed_differences(*each, every) for each in zip(X, previous, strict=True)]
     found: Array = np.stack(sums) / problem.records
@@ -236,7 +236,7 @@ def enforced(problem: Any) -> bool:
 
 
 def distances(X: Array, Y: Array) -> Array:
-    """‖x - y‖₂ for every row, rounded up; exactly 0 where x = y."""
+    """Return ‖x - y‖₂ for every row, rounded up; exactly 0 where x = y."""
     moved = np.abs(X - Y)
     largest = moved.max(axis=1)
     scaled = moved / np.where(largest > 0, largest, 1.0)[:, None]  # at most 1: no square vanishes that matters

@@ -45,18 +45,18 @@ class HasHessians(HasRecords, Protocol):
         """H: one record's Hessian changes by at most this times the distance."""
 
     def hessian(self, X: Array) -> Array:
-        """Mean Hessian (R, p, p) at every row."""
+        """Return the mean Hessian (R, p, p) at every row."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HessianOracle(Perturbing):
     """Answers with the mean Hessian plus symmetric noise: N(0, stddev²) on, N(0, stddev²/2) off the diagonal.
 
-    What is released is the vector of the p(p+1)/2 entries on the diagonal and √2 times those above (``as_vectors``),
-    with noise N(0, stddev² I). Its per-record bound: its norm is ‖H‖_F, and one record's Hessian H has at most r =
-    min(p, rank) eigenvalues λ other than 0, each |λ| <= L, so that ‖H‖_F² = Σ λ² <= r L². Hence √r L for the sum and
-    √r L/n for the mean, attained where r eigenvalues are L. Generalised linear models have rank 1: no factor √p. A
-    problem that clips (``difference_clip``) clips each ‖H‖_F at L, which is the same bound with r = 1.
+    The release is the vector of the p(p+1)/2 entries on the diagonal and √2 times those above (``as_vectors``), with
+    noise N(0, stddev² I). Its per-record bound: its norm is ‖H‖_F, and one record's Hessian H has at most r = min(p,
+    rank) eigenvalues λ other than 0, each |λ| <= L, so that ‖H‖_F² = Σ λ² <= r L². Hence √r L for the sum and √r L/n
+    for the mean, attained where r eigenvalues are L. Generalised linear models have rank 1: no factor √p. A problem
+    that clips (``difference_clip``) clips each ‖H‖_F at L, which is the same bound with r = 1.
 
     Secure noise. The mean is a sum of doubles, so that the per-record bound of the sum gets what rounding can do, as
     in ``GradientDifferenceOracle``. With u = 2^-53 and H the Lipschitz constant of one record's Hessian, this (√2
@@ -171,7 +171,7 @@ class HessianProductOracle:
         return asked_at(self, self._answer, X, V)
 
     def exact(self, X: Array, V: Array) -> Array:
-        """∇²F(x) v at every row, shape (R, p): unreleased."""
+        """Return ∇²F(x) v at every row, shape (R, p): unreleased."""
         return closed(self._exact(X, V))
 
     def _exact(self, X: Array, V: Array) -> Array:
@@ -218,7 +218,7 @@ class HessianProductOracle:
 
 
 def as_vectors(matrices: Array) -> Array:
-    """Symmetric matrices, shape (R, p, p), as vectors of the same norm, shape (R, p(p+1)/2)."""
+    """Return symmetric matrices, shape (R, p, p), as vectors of the same norm, shape (R, p(p+1)/2)."""
     above, scale = _upper(matrices.shape[-1])
     vectors: Array = matrices[:, above[0], above[1]] * scale
     return vectors

@@ -33,7 +33,7 @@ class PathPen:
         self.ledger, self.last, self.taken = ledger, entry, 0
 
     def write(self) -> None:
-        """One more answer; the entry is written with the first."""
+        """Count one more answer; the entry is written with the first."""
         if not self.taken:
             self.ledger.release(self.last.mechanism())
         self.taken += 1
@@ -51,8 +51,8 @@ class PathGradientOracle:
     be added to e^{-u} g. One record moves the sum of n of these by C(u) = G(1 - e^{-u} + u e^{-u}) at most, as (1 -
     e^{-u})∇f(x') + e^{-u}(∇f(x') - ∇f(x)), and the first by G.
 
-    What is written is one Gaussian release with the noise multiplier z. Every answer takes its share (C/σ)² of 1/z², σ
-    the noise on the sum; it is a function of the points, which follow from earlier answers, so it is known before the
+    The ledger gets one Gaussian release with the noise multiplier z. Every answer takes its share (C/σ)² of 1/z², σ the
+    noise on the sum; it is a function of the points, which follow from earlier answers, so it is known before the
     answer is made, and an answer that would take more than is left is refused before anything is drawn. So all answers
     of a path together are no more than that Gaussian (``second_order_path_noise.md``, section 5: fill up by another).
     V = z²(G² + 2GLP)/n² lets a path of length P be afforded, as C² <= 2u(1 - e^{-2u})G².
@@ -93,7 +93,7 @@ class PathGradientOracle:
         return root * to_float(self.noise_multiplier, "up") * (1 + _SLACK)
 
     def clock(self, X: Array, previous: Array) -> Array:
-        """U = L ‖x - y‖/G of every move, shape (R,), rounded up."""
+        """Return U = L ‖x - y‖/G of every move, shape (R,), rounded up."""
         G, L = self._constants
         u: Array = distances(X, previous) * (L / G * (1 + 2.0**-50))
         return u
@@ -126,7 +126,7 @@ class PathGradientOracle:
         return np.array([all_of_it - self.spent.get(generator, 0.0) for generator in self.generators])
 
     def _shares(self, X: Array, *previous: Array) -> Array:
-        """(C/σ)², rounded up, shape (R,)."""
+        """Return (C/σ)², rounded up, shape (R,)."""
         (G, L), n, p = self._constants, self.problem.records, X.shape[1]
         u = self.clock(X, *previous) if previous else np.full(len(X), np.inf)
         faded = np.exp(-u)

@@ -59,7 +59,7 @@ class Perturbing:
     """An oracle whose answers get noise of one level.
 
     Attributes:
-        problem: Is asked about its records and its constants.
+        problem: Supplies its records and its constants.
         noise_multiplier: Greater than 0, exact; per unit of the per-record bound.
         generators: One stream per repetition.
         ledger: Gets one entry per answer.

@@ -56,7 +56,7 @@ class Walk(Gradients):
         self._rows: NDArray[np.bool_] | None = None
 
     def move(self, X: Array) -> tuple[Array, Array]:
-        """Objective (R,) and mean gradient (R, p), unreleased, at the next points; the last become those before."""
+        """Return unreleased objective (R,) and mean gradient (R, p) at the next points; keep the last points."""
         here = (X.copy(), *in_batches(self.problem, X))
         self._known = [here, *self._known[:1]]
         return closed(here[1:])
@@ -66,7 +66,7 @@ class Walk(Gradients):
         self._rows = rows
 
     def known(self, X: Array) -> tuple[Array, Array]:
-        """Objective and mean gradient of the chosen repetitions, at this point or the one before."""
+        """Return objective and mean gradient of the chosen repetitions, at this point or the one before."""
         assert self._rows is not None
         for points, objective, gradient in self._known:
             if np.array_equal(points[self._rows], X):

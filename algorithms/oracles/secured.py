@@ -48,7 +48,7 @@ def secured_means(
         kept: The part of the gradient at ``previous`` that is subtracted.
 
     Raises:
-        InvalidValue: The multiplier is not allowed, a number is not finite, or the problem knows no single records.
+        InvalidValue: The multiplier is not allowed, a number is not finite, or the problem has no single records.
         MissingSampler: The extra ``secure`` is not installed. Nothing was written.
     """
     secure_noise.demand_multiplier(noise_multiplier)
@@ -156,7 +156,7 @@ def _every_row(problem: Any, repetitions: int) -> Sequence[Rows]:
 
 
 def _parts(problem: Any, at: Sequence[Array], rows: Rows, kept: float) -> Iterator[Array]:
-    """Blocks of records' gradients at a point, or their differences at two; 0 where no record was drawn."""
+    """Yield blocks of records' gradients at a point, or of their differences at two; 0 if no record was drawn."""
     if not len(rows):
         yield np.zeros((1, len(at[0])))
     width = max(1, _NUMBERS_AT_ONCE // len(at[0]))

@@ -22,7 +22,7 @@ from dpbounds.privacy.mechanisms.schemes.drawing import in_batch as in_batch
 
 
 def dealt(scheme: Visited, records: int, generator: np.random.Generator, kind: Kind = "gaussian") -> Rows:
-    """Every record's batch in an epoch, from 0, or -1 where it sits out; shape (n,). "secure" asks the system.
+    """Return every record's batch in an epoch, from 0, or -1 where it sits out; shape (n,). "secure" asks the system.
 
     Its K batches, in any order, for ``Allocated``; shape (n, K).
     """
@@ -116,7 +116,7 @@ class VisitGradientOracle(Visiting):
         hide(np.stack(self._dealt))
 
     def resume(self, visits: int, dealt: Rows | None = None) -> None:
-        """Go on behind whole epochs that another attempt answered about, and deal anew, or as it was ``dealt``.
+        """Continue after the whole epochs of another attempt, and deal anew, or as it was ``dealt``.
 
         Shuffles and bins that are thrown anew are independent from epoch to epoch: the distribution is that of one
         attempt, as it is where bins are those of before. Of secret cyclic batches the account holds given any order in

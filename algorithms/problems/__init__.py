@@ -1,6 +1,6 @@
 """Losses with their exact constants, constraint sets and datasets.
 
-What is not allowed, or not finite, is refused by ``InvalidValue`` under the name of the argument.
+Values that are not allowed or not finite raise ``InvalidValue`` with the name of the argument.
 """
 
 from typing import TYPE_CHECKING

@@ -119,7 +119,7 @@ class Bumps(FiniteSum):
         return self.centre(np.arange(self.candidates))
 
     def centre(self, indices: ArrayLike) -> Array:
-        """c_v of these indices, shape (..., p)."""
+        """Return c_v of these indices, shape (..., p)."""
         bits = (np.asarray(indices)[..., None] >> np.arange(self.dimension)) & 1
         corners: Array = np.where(bits == 1, 1.0, -1.0)
         return corners * (float(self.radius) / math.sqrt(self.dimension))
@@ -129,17 +129,17 @@ class Bumps(FiniteSum):
         return self._bump(self._points(X))[0]
 
     def heights(self, X: ArrayLike) -> Array:
-        """b_v(x) of the nearest bump v, shape (R,): all others are 0."""
+        """Return b_v(x) of the nearest bump v, shape (R,): all others are 0."""
         return self._bump(self._points(X))[1]
 
     def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
-        """F and ∇F in one pass."""
+        """Return F and ∇F in one pass."""
         nearest, height, towards = self._bump(self._points(X))
         mean = self.weights[:, nearest].mean(axis=0, dtype=np.float64)
         return -float(self.slope) * mean * height, float(self.slope) * mean[:, None] * towards
 
     def objective_at(self, points: ArrayLike) -> Array:
-        """F at N points, shape (N,)."""
+        """Return F at N points, shape (N,)."""
         nearest, height, _ = self._bump(self._points(points))
         values: Array = -float(self.slope) * self.weights.mean(axis=0)[nearest] * height
         return values
@@ -154,18 +154,18 @@ class Bumps(FiniteSum):
         return means
 
     def hessian(self, X: ArrayLike) -> Array:
-        """There is none: ``InvalidValue``."""
+        """Raise ``InvalidValue``: there is none."""
         raise no_hessian("disjoint bumps")
 
     def population_risk(self, X: ArrayLike, probabilities: ArrayLike) -> Array:
-        """F_P - min F_P = G (max p R/4 - p_v b_v(x)) at every row, shape (R,), for P(w_v = 1) = p_v, shape (2^p,)."""
+        """Return F_P - min F_P = G (max p R/4 - p_v b_v(x)) at every row, shape (R,), with p_v = P(w_v = 1)."""
         chances = _checked_probabilities(probabilities, self.candidates)
         nearest, height, _ = self._bump(self._points(X))
         risks: Array = float(self.slope) * (chances.max() * float(self.radius) / 4 - chances[nearest] * height)
         return risks
 
     def _bump(self, points: Array) -> tuple[NDArray[np.int64], Array, Array]:
-        """Index of the nearest bump, its height at the point, and the direction away from its centre (0 outside)."""
+        """Return the nearest bump's index, its height at the point, and the direction from its centre (0 outside)."""
         nearest: NDArray[np.int64] = ((points > 0) << np.arange(self.dimension)).sum(axis=1)
         away = points - self.centre(nearest)
         distance = lengths(away)
@@ -213,7 +213,7 @@ def coins(
 
 
 def hard_coins(records: int, dimension: int, special: int) -> Array:
-    """P(w_v = 1) of the lower bound's proof: 1/2, and 1/2 + γ for the special bump; shape (2^p,).
+    """Return P(w_v = 1) of the lower bound's proof: 1/2, and 1/2 + γ for the special bump; shape (2^p,).
 
     γ = min(1/4, (√3/8)√(ln k/n)), k = 2^p, is twice the risk of choosing a coin that the proof arrives at; it asks for
     k >= 16, below which γ is a mere choice.

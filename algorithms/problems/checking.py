@@ -1,6 +1,6 @@
 """A search for counter-examples to the constants that a problem declares of itself.
 
-That none is found proves nothing. What is searched are single records' gradients along lines: through points of the
+That none is found proves nothing. The search goes through single records' gradients along lines: through points of the
 domain, in the directions of gradients (along which a linear model varies) and in random ones, on grids that are refined
 around the largest values. Along a line with step h and unit direction u, whatever the function,
 
@@ -113,7 +113,7 @@ class _Search:
     # --- where --------------------------------------------------------------------------------------------------------
 
     def points(self, count: int) -> Array:
-        """Points of the ball, up to its sphere, and near x₁, shape (count, p)."""
+        """Return points of the ball, up to its sphere, and near x₁, shape (count, p)."""
         drawn = self.generator.standard_normal((count, self.problem.dimension))
         lengths = self.span * np.minimum(1, 1.3 * self.generator.random((count, 1)))
         drawn *= lengths / np.linalg.norm(drawn, axis=1, keepdims=True)
@@ -123,7 +123,7 @@ class _Search:
         return drawn
 
     def lines(self, count: int) -> Iterator[tuple[Array, Array]]:
-        """Points, and directions of unit length: in turn of a gradient and random; the first through x₁."""
+        """Yield points, and directions of unit length: in turn of a gradient and random; the first through x₁."""
         for number, start in enumerate((self.problem.initial_point, *self.points(count - 1))):
             # at several points, as a gradient may vanish far out; one of them is near x₁
             slopes = np.concatenate([record_gradients(self.problem, x, self.rows) for x in self.points(4)])
@@ -154,7 +154,7 @@ class _Search:
                 slopes = self._slopes(start, direction, grid)
 
     def _slopes(self, start: Array, direction: Array, grid: Array) -> Array:
-        """Gradients of the chosen records along a line, shape (grid, records, p)."""
+        """Return gradients of the chosen records along a line, shape (grid, records, p)."""
         return np.stack([record_gradients(self.problem, start + t * direction, self.rows) for t in grid])
 
     def _on(self, name: str, start: Array, direction: Array, grid: Array, slopes: Array) -> float:
@@ -191,7 +191,7 @@ class _Search:
             self.found[name] = witness
 
     def fits_together(self) -> None:
-        """Gradients of single records, of batches and of all are those of one sum, and points outside are refused."""
+        """Check that gradients of records, of batches and of all agree, and that points outside are refused."""
         problem, X = self.problem, self.points(8)
         few = self.rows[:8]
         for x in X:
@@ -215,7 +215,7 @@ class _Search:
             raise _counter_example("problem.initial_point", "outside", f"in the ball of radius {radius}")
 
     def of_the_mean(self) -> None:
-        """F and its Hessian against gradients, the gap and the range, at points and walks downhill from them."""
+        """Compare F and its Hessian with gradients, gap and range, at points and along descents from them."""
         problem, X = self.problem, self.points(64)
         X = np.concatenate([X, self._downhill(X[:8]), problem.initial_point[None]])
         values, slopes = self._values(X), problem.gradient(X)
@@ -259,7 +259,7 @@ class _Search:
         self.compare(name, float(sizes[worst]) - slack, points[worst])
 
     def _values(self, X: Array) -> Array:
-        """F without a public term λ‖x‖₁, shape (R,)."""
+        """Return F without a public term λ‖x‖₁, shape (R,)."""
         values: Array = self.problem.objective(X) - float(weight_of_l1(self.problem)) * np.abs(X).sum(axis=1)
         return values
 

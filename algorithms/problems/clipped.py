@@ -51,19 +51,19 @@ class CutGradients(FiniteSum):
         """Return the sum of some records' cut gradients at one point, shape (p,)."""
 
     def objective(self, X: ArrayLike) -> Array:
-        """There is none: ``InvalidValue``."""
+        """Raise ``InvalidValue``: there is none."""
         raise no_objective()
 
     def objective_at(self, points: ArrayLike) -> Array:
-        """There is none: ``InvalidValue``."""
+        """Raise ``InvalidValue``: there is none."""
         raise no_objective()
 
     def hessian(self, X: ArrayLike) -> Array:
-        """There is none: ``InvalidValue``."""
+        """Raise ``InvalidValue``: there is none."""
         raise no_objective()
 
     def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
-        """NaN, shape (R,), and the mean of the cut gradients, shape (R, p)."""
+        """Return NaN, shape (R,), and the mean of the clipped gradients, shape (R, p)."""
         points = checked_points(X, self.dimension)
         every = np.arange(self.records)
         return np.full(len(points), np.nan), np.stack([self._mean(x, every) for x in points])
@@ -173,7 +173,7 @@ class Clipped(CutGradients):
 
 
 def _alike(among: Array, alone: Array, batch: Array) -> bool:
-    """Whether two gradients agree up to rounding in single precision, where terms of a sum may have cancelled."""
+    """Return whether two gradients agree up to single precision, where terms of a sum may have cancelled."""
     if among.shape != alone.shape:
         return False
     if not (np.isfinite(among).all() and np.isfinite(alone).all()):

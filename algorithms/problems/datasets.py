@@ -1,8 +1,8 @@
 """Datasets, prepared by rules that do not look at the data: public ranges, then per-record clipping.
 
 Standardising by the data's own mean and spread would be a release of its own, outside every ledger. Here a feature is
-centred and scaled by a *public* range, and the length of a record is limited one record at a time. What was done is in
-the ``notes`` of the returned record.
+centred and scaled by a *public* range, and the length of a record is limited one record at a time. The ``notes`` of the
+returned record describe the preprocessing.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def prepared(
     intercept: bool,
     notes: tuple[str, ...],
 ) -> Dataset:
-    """Features of shape (n, p) scaled by public ranges (or left alone) and clipped to an l2 norm, with notes."""
+    """Return features, shape (n, p), scaled by public ranges if given and clipped to an l2 norm, with notes."""
     matrix = features
     if ranges is None:
         scaling = "features are used as they are in the file: no public ranges were given to scale them by"

@@ -56,11 +56,11 @@ class FiniteSum(Protocol):
         """At least F(x₁) - inf F."""
 
     def objective(self, X: ArrayLike) -> Array:
-        """F, shape (R,)."""
+        """Return F, shape (R,)."""
         return self.objective_and_gradient(X)[0]
 
     def gradient(self, X: ArrayLike) -> Array:
-        """∇F (without any regulariser), shape (R, p)."""
+        """Return ∇F (without any regulariser), shape (R, p)."""
         return self.objective_and_gradient(X)[1]
 
     def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
@@ -73,7 +73,7 @@ class FiniteSum(Protocol):
         """
 
     def hessian(self, X: ArrayLike) -> Array:
-        """∇²F, shape (R, p, p)."""
+        """Return ∇²F, shape (R, p, p)."""
 
     def objective_at(self, points: ArrayLike) -> Array:
         """Return F at any number N of points, shape (N,)."""
@@ -81,7 +81,7 @@ class FiniteSum(Protocol):
 
 
 def mean_products(problem: Any, X: Array, V: Array) -> Array:
-    """∇²F(x) v at every row, shape (R, p): a problem's own, without its Hessians, or by these, one at a time.
+    """Return ∇²F(x) v at every row, shape (R, p): a problem's own, without its Hessians, or by these, one at a time.
 
     Where a class has Hessians of its own and inherits its products, these would be another problem's.
     """
@@ -108,7 +108,7 @@ class HasRecordGradients(Protocol):
         """x₁, shape (p,), chosen without looking at the data."""
 
     def record_gradients(self, x: Array, rows: Indices) -> Array:
-        """∇f(x, z_i) of the records of these indices, shape (b,), at one point, shape (p,); returns (b, p).
+        """Return ∇f(x, z_i) of the records of these indices, shape (b,), at one point, shape (p,); returns (b, p).
 
         With "secure" noise, a record must also have the same bits at every place of ``rows``.
         """
@@ -118,7 +118,7 @@ def record_gradients(problem: Any, x: Array, rows: Indices) -> Array:
     """Return ∇f(x, z_i) of some records at one point, shape (b, p): the problem's own, or by batches of one record.
 
     Raises:
-        InvalidValue: The problem knows no single records.
+        InvalidValue: The problem has no single records.
     """
     if hasattr(problem, "record_gradients"):
         own: Array = problem.record_gradients(x, rows)
@@ -126,6 +126,6 @@ def record_gradients(problem: Any, x: Array, rows: Indices) -> Array:
     if not hasattr(problem, "batch_gradient"):
         allowed = "one that has record_gradients or batch_gradient"
         raise InvalidValue("problem", type(problem).__name__, allowed, "this asks for the gradients of single records")
-    # one at a time: in a product of many, where a record stands may decide how its numbers are rounded
+    # one at a time: in a product of many, a record's rounding may depend on its position
     alone = [problem.batch_gradient(x[None], row[None, None]) for row in rows]
     return np.concatenate([np.zeros((0, len(x))), *alone])

@@ -67,7 +67,7 @@ customary μ = 1/32 (condition number 256) is smaller by 5.6.
 
 
 def double_well(depth: ExactLike) -> Profile:
-    """w⁴/4 - a w²/2: a saddle of curvature -a at 0, minima at ±√a, a²/4 below; the depth a > 0 is exact.
+    """Return w⁴/4 - a w²/2: a saddle of curvature -a at 0, minima at ±√a, a²/4 below; the depth a > 0 is exact.
 
     h' = w(w² - a) and |h'|/|w| = |w² - a| <= max(a, R² - a); h'' = 3w² - a lies in [-a, 3R² - a]; h''' = 6w.
     A stationary point of F has coordinates 0 or ±√a; with m > 0 zeros the least eigenvalue of the Hessian is -a,
@@ -98,7 +98,7 @@ DOUBLE_WELL = double_well(1)
 
 
 def power(degree: int) -> Profile:
-    """|w|^m for whole m >= 3: in one dimension h = (|h'|/m)^k with k = m/(m-1), a KL inequality attained (γ = 1/m).
+    """Return |w|^m for whole m >= 3; in one dimension h = (|h'|/m)^k, k = m/(m-1), KL with equality (γ = 1/m).
 
     |h'| = m|w|^(m-1), h'' = m(m-1)|w|^(m-2) and |h'''| = m(m-1)(m-2)|w|^(m-3) are largest at |w| = R.
 
@@ -149,17 +149,17 @@ class Landscape(ShiftedRecords):
         return self.profile.pl_constant
 
     def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
-        """F and ∇F."""
+        """Return F and ∇F."""
         value, slope, _ = self.profile.derivatives(self._points(X))
         return value.sum(axis=1), slope
 
     def hessian(self, X: ArrayLike) -> Array:
-        """∇²F, diagonal, shape (R, p, p)."""
+        """Return ∇²F, diagonal, shape (R, p, p)."""
         curvature = self.profile.derivatives(self._points(X))[2]
         return curvature[:, :, None] * np.eye(self.dimension)
 
     def hessian_products(self, X: ArrayLike, V: Array) -> Array:
-        """∇²F(x) v at every row, shape (R, p)."""
+        """Return ∇²F(x) v at every row, shape (R, p)."""
         products: Array = self.profile.derivatives(self._points(X))[2] * V
         return products
 

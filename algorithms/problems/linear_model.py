@@ -54,7 +54,7 @@ class LinearModel(SumWithTargets):
         return self.loss.value(sympy.Rational(self.target_bound))
 
     def quasar_convexity(self, distance: ExactLike) -> sympy.Expr:
-        """The constant q of F on the ball of this radius around a minimiser with zero residuals (realisable data).
+        """Return q of F on the ball of this radius around a minimiser with zero residuals (realisable data).
 
         With residuals zero at x*, <∇f(x), x - x*> = u φ'(u) >= q φ(u) = q (f(x) - f(x*)) for u = <a, x - x*>, |u| <=
         B·distance; the mean over records keeps it. The caller assumes that the data are realisable, which cannot be

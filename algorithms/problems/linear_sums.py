@@ -50,15 +50,15 @@ class LinearSum(FiniteSum):
 
     @abstractmethod
     def _value_and_slope(self, products: Array, chosen: Chosen) -> tuple[Array, Array]:
-        """φ and φ' at products with some of the records, shape (..., b)."""
+        """Return φ and φ' at products with some of the records, shape (..., b)."""
 
     @abstractmethod
     def _curvature(self, products: Array, chosen: Chosen) -> Array:
-        """φ'', likewise."""
+        """Return φ'', likewise."""
 
     @abstractmethod
     def _points(self, X: ArrayLike) -> Array:
-        """Checked points, shape (R, p)."""
+        """Return checked points, shape (R, p)."""
 
     @property
     def records(self) -> int:
@@ -96,7 +96,7 @@ class LinearSum(FiniteSum):
         return sympy.Rational(self.feature_bound) ** 3 * self._supremum("largest_third_derivative")
 
     def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
-        """F, shape (R,), and ∇F, shape (R, p), in one pass over blocks of records."""
+        """Return F, shape (R,), and ∇F, shape (R, p), in one pass over blocks of records."""
         points, records = self._points(X), self._rows
         n, p = records.shape
         values, gradients = np.zeros(len(points)), np.zeros(points.shape)
@@ -110,13 +110,13 @@ class LinearSum(FiniteSum):
         return values, gradients
 
     def objective_at(self, points: ArrayLike) -> Array:
-        """F at N points, so few at a time that memory stays small; returns (N,)."""
+        """Return F at N points, so few at a time that memory stays small; returns (N,)."""
         candidates, width = self._points(points), self._points_at_once()
         parts = [self.objective(candidates[start : start + width]) for start in range(0, len(candidates), width)]
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
-        """The mean of φ' a_i over each repetition's own records, ``rows`` of shape (R, b), b >= 1; returns (R, p)."""
+        """Return the mean of φ' a_i, (R, p), over each repetition's own records, ``rows`` of shape (R, b), b >= 1."""
         points = self._points(X)
         chosen = checked_rows(rows, len(points), self.records)
         means = np.empty(points.shape)
@@ -135,7 +135,7 @@ class LinearSum(FiniteSum):
         return slopes
 
     def record_losses(self, points: Array, rows: Indices) -> Array:
-        """φ of these records at N points, shape (b, N): the same bits for a record wherever it stands."""
+        """Return φ of these records at N points, shape (b, N): the same bits for a record wherever it stands."""
         block = self._rows[rows]
         products = np.zeros((len(points), len(block)))
         for column, weights in zip(block.T, points.T, strict=True):
@@ -144,7 +144,7 @@ class LinearSum(FiniteSum):
         return losses
 
     def hessian(self, X: ArrayLike) -> Array:
-        """∇²F = (1/n) Σ φ'' a aᵀ, shape (R, p, p)."""
+        """Return ∇²F = (1/n) Σ φ'' a aᵀ, shape (R, p, p)."""
         points = self._points(X)
         found = np.zeros((len(points), self.dimension, self.dimension))
         for block in _blocks(self.records, BLOCK):
@@ -154,7 +154,7 @@ class LinearSum(FiniteSum):
         return found / self.records
 
     def hessian_products(self, X: ArrayLike, V: Array) -> Array:
-        """∇²F(x) v = (1/n) Σ φ'' <a, v> a at every row of ``X`` and ``V``, (R, p) each: no p × p numbers."""
+        """Return ∇²F(x) v = (1/n) Σ φ'' <a, v> a at every row of ``X`` and ``V``, (R, p) each: no p × p numbers."""
         points = self._points(X)
         found = np.zeros(points.shape)
         for block in _blocks(self.records, BLOCK):
@@ -205,7 +205,7 @@ class SumWithTargets(LinearSum):
 
     @abstractmethod
     def _derivatives(self, products: Array, targets: Array) -> tuple[Array, Array, Array]:
-        """φ, φ' and φ'', elementwise."""
+        """Return φ, φ' and φ'', elementwise."""
 
     @property
     def _rows(self) -> Array:

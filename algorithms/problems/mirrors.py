@@ -52,19 +52,19 @@ class DistanceGenerator(Protocol):
         """At least E N*(b)² for b ~ N(0, I): the noise as the analysis sees it."""
 
     def norm(self, points: ArrayLike) -> Array:
-        """N(x), shape (R,)."""
+        """Return N(x), shape (R,)."""
 
     def dual_norm(self, directions: ArrayLike) -> Array:
-        """N*(g) = max {<g, x>: N(x) <= 1}, shape (R,)."""
+        """Return N*(g) = max {<g, x>: N(x) <= 1}, shape (R,)."""
 
     def value(self, points: ArrayLike) -> Array:
-        """w(x), shape (R,)."""
+        """Return w(x), shape (R,)."""
 
     def gradient(self, points: ArrayLike) -> Array:
-        """∇w(x), shape (R, p)."""
+        """Return ∇w(x), shape (R, p)."""
 
     def divergence(self, points: ArrayLike, origins: ArrayLike) -> Array:
-        """V(x, z), shape (R,)."""
+        """Return V(x, z), shape (R,)."""
 
     def step(self, points: ArrayLike, directions: ArrayLike, step_size: float) -> Array:
         """Argmin over u in C of <g, u> + V(u, x)/γ for each row, shape (R, p)."""
@@ -96,7 +96,7 @@ class EuclideanMirror(DistanceGenerator):
 
     @classmethod
     def of_ball(cls, ball: L2Ball) -> EuclideanMirror:
-        """w(x) = ‖x‖²/(2r²), for N(x) = ‖x‖₂/r, the Minkowski norm of the ball."""
+        """Return w(x) = ‖x‖²/(2r²), for N(x) = ‖x‖₂/r, the Minkowski norm of the ball."""
         return cls(ball, 1 / ball.radius**2)
 
     @property
@@ -110,17 +110,17 @@ class EuclideanMirror(DistanceGenerator):
         return self.constraint.dimension / sympy.Rational(self.scale)
 
     def norm(self, points: ArrayLike) -> Array:
-        """√s ‖x‖₂."""
+        """Return √s ‖x‖₂."""
         lengths: Array = row_norms(self._rows(points))[:, 0] * float(self.scale) ** 0.5
         return lengths
 
     def dual_norm(self, directions: ArrayLike) -> Array:
-        """‖g‖₂/√s."""
+        """Return ‖g‖₂/√s."""
         lengths: Array = row_norms(self._rows(directions, "directions"))[:, 0] / float(self.scale) ** 0.5
         return lengths
 
     def value(self, points: ArrayLike) -> Array:
-        """s‖x‖₂²/2."""
+        """Return s‖x‖₂²/2."""
         return self.norm(points) ** 2 / 2
 
     def gradient(self, points: ArrayLike) -> Array:
@@ -128,7 +128,7 @@ class EuclideanMirror(DistanceGenerator):
         return float(self.scale) * self._rows(points)
 
     def divergence(self, points: ArrayLike, origins: ArrayLike) -> Array:
-        """s‖x - z‖₂²/2."""
+        """Return s‖x - z‖₂²/2."""
         return self.value(self._rows(points) - self._rows(origins, "origins"))
 
     def step(self, points: ArrayLike, directions: ArrayLike, step_size: float) -> Array:
@@ -202,11 +202,11 @@ class PNormMirror(OfL1):
         return cls(ball, min(Fraction(2), Fraction(float(usual)).limit_denominator(1000)))
 
     def norm(self, points: ArrayLike) -> Array:
-        """‖x‖₁/r."""
+        """Return ‖x‖₁/r."""
         return self.constraint.minkowski_norm(points)
 
     def value(self, points: ArrayLike) -> Array:
-        """c‖x‖_q²/2."""
+        """Return c‖x‖_q²/2."""
         lengths = _power_norms(self._rows(points), float(self.exponent))[:, 0]
         values: Array = self._factor / 2 * lengths * lengths
         return values
@@ -216,7 +216,7 @@ class PNormMirror(OfL1):
         return self._factor * _half_square_gradient(self._rows(points), float(self.exponent))
 
     def divergence(self, points: ArrayLike, origins: ArrayLike) -> Array:
-        """V(x, z), from its definition; rounding is cut at 0."""
+        """Return V(x, z), from its definition; rounding is cut at 0."""
         x, z = self._rows(points), self._rows(origins, "origins")
         slopes: Array = (self.gradient(z) * (x - z)).sum(axis=1)
         return np.maximum(self.value(x) - self.value(z) - slopes, 0.0)
@@ -241,7 +241,7 @@ class PNormMirror(OfL1):
         return moved
 
     def _on_the_sphere(self, theta: Array, radius: float) -> Array:
-        """u(m) with ‖u(m)‖₁ = r, for rows with ‖u(0)‖₁ > r, by Newton's method within a bracket.
+        """Return u(m) with ‖u(m)‖₁ = r, for rows with ‖u(0)‖₁ > r, by Newton's method within a bracket.
 
         With s = S_m(θ), Q = q*, t = |s|/‖s‖_Q, A = Σ t^(Q-1) and B = Σ_{s≠0} t^(Q-2): ‖u(m)‖₁ = ‖s‖_Q A/c, whose
         derivative in m is -(A² + (Q-1)(B - A²))/c, negative since A² <= B (Cauchy-Schwarz, Σ t^Q = 1). Every third step
@@ -298,12 +298,12 @@ class EntropyMirror(OfL1):
     constraint: Simplex
 
     def norm(self, points: ArrayLike) -> Array:
-        """‖x‖₁/r."""
+        """Return ‖x‖₁/r."""
         lengths: Array = np.abs(self._rows(points)).sum(axis=1) / self._total
         return lengths
 
     def value(self, points: ArrayLike) -> Array:
-        """Σ y_i ln y_i with y = x/r and 0 ln 0 = 0."""
+        """Return Σ y_i ln y_i with y = x/r and 0 ln 0 = 0."""
         weights = self._weights(points)
         values: Array = (weights * np.log(np.where(weights > 0, weights, 1.0))).sum(axis=1)
         return values
@@ -317,7 +317,7 @@ class EntropyMirror(OfL1):
         return slopes
 
     def divergence(self, points: ArrayLike, origins: ArrayLike) -> Array:
-        """Σ y_i ln(y_i/y'_i), which is infinite where y'_i = 0 < y_i."""
+        """Return Σ y_i ln(y_i/y'_i), which is infinite where y'_i = 0 < y_i."""
         first, second = self._weights(points), self._weights(origins, "origins")
         outside = ((second == 0) & (first > 0)).any(axis=1)
         both = (first > 0) & (second > 0)
@@ -327,7 +327,7 @@ class EntropyMirror(OfL1):
         return np.where(outside, np.inf, np.maximum(terms, 0.0))
 
     def step(self, points: ArrayLike, directions: ArrayLike, step_size: float) -> Array:
-        """u_i = r x_i e^(-γ r g_i)/Σ_j x_j e^(-γ r g_j), the stationary point on Σ u = r; computed in logarithms."""
+        """Return u_i = r x_i e^(-γ r g_i)/Σ_j x_j e^(-γ r g_j), the stationary point on Σ u = r, by logarithms."""
         gamma, weights = _checked_step(step_size), self._weights(points)
         logs = np.log(np.where(weights > 0, weights, 1.0)) - gamma * self._total * self._rows(directions, "directions")
         if not np.isfinite(logs).all():
@@ -359,7 +359,7 @@ def _shrunk(rows: Array, threshold: Array) -> Array:
 
 
 def _power_norms(rows: Array, exponent: float) -> Array:
-    """‖x‖_q of every row, shape (R, 1), with the largest magnitude taken out first."""
+    """Return ‖x‖_q of every row, shape (R, 1), with the largest magnitude taken out first."""
     largest = np.abs(rows).max(axis=1, keepdims=True)
     relative = np.abs(rows) / np.where(largest > 0, largest, 1.0)
     norms: Array = largest * (relative**exponent).sum(axis=1, keepdims=True) ** (1 / exponent)
@@ -367,7 +367,7 @@ def _power_norms(rows: Array, exponent: float) -> Array:
 
 
 def _half_square_gradient(rows: Array, exponent: float) -> Array:
-    """∇(‖x‖_q²/2) = ‖x‖_q (|x|/‖x‖_q)^(q-1) sign x, and 0 at 0."""
+    """Return ∇(‖x‖_q²/2) = ‖x‖_q (|x|/‖x‖_q)^(q-1) sign x, and 0 at 0."""
     norms = _power_norms(rows, exponent)
     relative = np.abs(rows) / np.where(norms > 0, norms, 1.0)
     gradient: Array = np.copysign(norms * relative ** (exponent - 1), rows)

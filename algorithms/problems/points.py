@@ -17,7 +17,7 @@ _ROUNDING = Fraction(1, 10**9)
 
 
 def reach(radius: Fraction) -> sympy.Expr:
-    """R(1 + 1e-9): constants that are taken on this ball hold at every point that ``checked_points`` lets pass."""
+    """Return R(1 + 1e-9): constants on this ball hold at every point that ``checked_points`` accepts."""
     return sympy.Rational(radius * (1 + _ROUNDING))
 
 

@@ -101,14 +101,14 @@ class Problem(LinearSum):
         return self.loss.value_at_zero
 
     def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
-        """F^r, shape (R,), and ∇F of the smooth part, shape (R, p), in one pass over the records."""
+        """Return F^r, shape (R,), and ∇F of the smooth part, shape (R, p), in one pass over the records."""
         values, gradients = LinearSum.objective_and_gradient(self, X)
         if not self.l1:
             return values, gradients
         return values + float(self.l1) * np.abs(self._points(X)).sum(axis=1), gradients
 
     def per_record_gradient_norms(self, X: ArrayLike) -> Array:
-        """‖∇f(x, z_i)‖ = |φ'(<z_i, x>)| ‖z_i‖ for every row x of ``X`` and every record; returns shape (R, n)."""
+        """Return ‖∇f(x, z_i)‖ = |φ'(<z_i, x>)| ‖z_i‖ for every row x of ``X`` and every record, shape (R, n)."""
         slope = self.loss.value_and_slope(self._points(X) @ self.signed_features.T)[1]
         norms: Array = np.abs(slope) * np.sqrt((self.signed_features**2).sum(axis=1))
         return norms

@@ -96,7 +96,7 @@ v - ln(1+v) >= 0.
 
 
 def biweight(c: sympy.Rational) -> ScalarLoss:
-    """Tukey's biweight φ(u) = (c²/6)(1 - (1 - (u/c)²)₊³), constant beyond |u| = c.
+    """Return Tukey's biweight φ(u) = (c²/6)(1 - (1 - (u/c)²)₊³), constant beyond |u| = c.
 
     With s = u/c in [-1, 1]: φ' = c s(1-s²)² vanishes at ±1 and is largest at s² = 1/5: 16c/(25√5). φ'' = (1-s²)(1-5s²)
     is 1 at 0 and -4/5 at its minimum s² = 3/5. φ''' = (20s³ - 12s)/c: 8/(√5 c) at s² = 1/5 and 8/c at the ends, where

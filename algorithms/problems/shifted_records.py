@@ -129,19 +129,19 @@ class ShiftedRecords(FiniteSum):
         return 2 * reach(self.radius) * self.lipschitz
 
     def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
-        """∇F plus the mean shift of each repetition's own records, ``rows`` of shape (R, b); returns (R, p)."""
+        """Return ∇F plus the mean shift of each repetition's own records, ``rows`` of shape (R, b); returns (R, p)."""
         points = self._points(X)
         chosen = checked_rows(rows, len(points), self.records)
         means: Array = self.gradient(points) + self.shifts[chosen].mean(axis=1)
         return means
 
     def record_gradients(self, x: Array, rows: NDArray[np.int64]) -> Array:
-        """∇F + z_i of these records at one point, shape (b, p): the same bits for a record wherever it stands."""
+        """Return ∇F + z_i of these records at one point, shape (b, p); its bits do not depend on the position."""
         gradients: Array = self.gradient(x[None]) + self.shifts[rows]
         return gradients
 
     def record_losses(self, points: Array, rows: NDArray[np.int64]) -> Array:
-        """F + <z_i, ·> of these records at N points, shape (b, N): the same bits for a record wherever it stands."""
+        """Return F + <z_i, ·> of these records at N points, shape (b, N); its bits do not depend on the position."""
         losses = np.tile(self.objective(points), (len(rows), 1))
         for column, weights in zip(self.shifts[rows].T, points.T, strict=True):
             losses += column[:, None] * weights

@@ -13,7 +13,7 @@ from dpbounds.expressions.exact import ExactLike, positive_integer
 
 
 def escape_test(dimension: int) -> Surface:
-    """F(x) = 1 - exp(-‖x_⊥‖²/2) + cos(x_1)/2, x_⊥ the other p - 1 coordinates: a saddle at 0, minima at (±π, 0).
+    """Return F(x) = 1 - exp(-‖x_⊥‖²/2) + cos(x_1)/2, x_⊥ the other p - 1 coordinates: a saddle at 0, minima at (±π, 0).
 
     Its constants hold on all of R^p, p >= 2. With r = ‖x_⊥‖, E = exp(-r²/2), F is a sum of functions of x_1 and of x_⊥.
 
@@ -65,7 +65,7 @@ def escape_test(dimension: int) -> Surface:
 
 
 def population_phase_retrieval(dimension: int, signal: ExactLike = 1) -> Surface:
-    """E (<a, x>² - <a, x*>²)²/4 over standard normal a, with x* = s e_1, s > 0: the risk that phase retrieval samples.
+    """Return E (<a, x>² - <a, x*>²)²/4 over standard normal a, x* = s e_1, s > 0: the risk of phase retrieval.
 
     By E<a,x>⁴ = 3‖x‖⁴ and E<a,x>²<a,x*>² = ‖x‖²s² + 2<x,x*>²,
 

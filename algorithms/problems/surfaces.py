@@ -69,11 +69,11 @@ class SurfaceLandscape(ShiftedRecords):
         return self.surface.minimum
 
     def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
-        """F and ∇F."""
+        """Return F and ∇F."""
         return self.surface.value_and_gradient(self._points(X))
 
     def hessian(self, X: ArrayLike) -> Array:
-        """∇²F, shape (R, p, p); ``InvalidValue`` where F is not smooth."""
+        """Return ∇²F, shape (R, p, p); ``InvalidValue`` where F is not smooth."""
         points = self._points(X)
         if self.surface.hessian is None:
             raise no_hessian(self.surface.name)
@@ -115,6 +115,6 @@ def no_hessian(name: str) -> InvalidValue:
 
 
 def lengths(X: Array) -> Array:
-    """l2 norms of rows, shape (R, 1)."""
+    """Return l2 norms of rows, shape (R, 1)."""
     norms: Array = np.sqrt((X * X).sum(axis=1, keepdims=True))
     return norms

@@ -24,9 +24,9 @@ _BELOW = 1 - 2.0**-40  # covers the rounding of a few doubles
 def wang_xu_design(records: int = 10_000, dimension: int = 100, seed: int = 0, feature_bound: ExactLike = 1) -> Dataset:
     """Return the synthetic design of Wang & Xu 2019: y_i = 1 if 1/(1 + exp(-<θ*, x_i>)) > 1/2, and -1 otherwise.
 
-    Print leaves the distributions of θ* and x_i open and defines y_i by a formula that contains y_i. Here θ* and x_i
-    are standard normal, y_i is the sign of <θ*, x_i>, and records are then scaled by B/√(2p) and clipped to norm B:
-    scaling by a public number and clipping one by one, where print says "normalize". (‖x_i‖²/(2p) exceeds 1 with
+    The paper leaves the distributions of θ* and x_i open and defines y_i by a formula that contains y_i. Here θ* and
+    x_i are standard normal, y_i is the sign of <θ*, x_i>, and records are then scaled by B/√(2p) and clipped to norm B:
+    scaling by a public number and clipping one by one, where the paper says "normalize". (‖x_i‖²/(2p) exceeds 1 with
     probability P(χ²_p > 2p), 1e-9 for p = 100, so that nearly nothing is clipped.) ``feature_bound`` 4 makes the
     sigmoid loss 1-Lipschitz, as in their experiments.
 
@@ -74,7 +74,7 @@ def with_constants(
 
     The records are those of ``wang_xu_design`` with B = 1, the loss is φ(m) = c/(1 + e^(sm)) with the largest c and
     then s for which no constant is above what is asked for: φ(0) = c/2 <= Δ_F, sup φ = c, and the suprema of its three
-    derivatives are cs/4, cs²√3/18 and cs³/8, as in ``sigmoid_loss``. The problem declares what was asked for.
+    derivatives are cs/4, cs²√3/18 and cs³/8, as in ``sigmoid_loss``. The problem declares the requested constants.
 
     Args:
         records: n.

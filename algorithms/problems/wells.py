@@ -17,7 +17,7 @@ _DIGITS = 40
 
 
 def narrow_well(dimension: int, width: ExactLike, slope: ExactLike = 1, centre: ArrayLike | None = None) -> Surface:
-    """F(x) = G min(‖x - c‖, w) - G w: 0 on the plain, -G w at the bottom c of a cone of radius w.
+    """Return F(x) = G min(‖x - c‖, w) - G w: 0 on the plain, -G w at the bottom c of a cone of radius w.
 
     G-Lipschitz on R^p (attained in the well), not smooth: it has no gradient at c and on the rim, where 0 and the outer
     one are returned. The well has the part (w/R)^p of a ball's volume: an algorithm that starts outside sees gradient
@@ -55,7 +55,7 @@ def narrow_well(dimension: int, width: ExactLike, slope: ExactLike = 1, centre: 
 def gibbs_risk(
     inverse_temperature: float, dimension: int, width: float, radius: float | None = None, slope: float = 1.0
 ) -> float:
-    """E F - min F under the density proportional to exp(-βF) on the ball of radius R, for the well around its centre.
+    """Return E F - min F under the density exp(-βF)/Z on the ball of radius R, for the well around its centre.
 
     By polar coordinates, with N(k) = ∫_0^w r^{k-1} e^{-βGr} dr = γ(k, βGw)/(βG)^k and the plain's weight
     V = e^{-βGw}(R^p - w^p)/p, it is G (N(p+1) + w V)/(N(p) + V).

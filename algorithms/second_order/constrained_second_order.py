@@ -4,9 +4,9 @@ Wang, Chen & Xu 2019, Algorithm 6, with the parameters, noise and number of step
 ``wang-chen-xu-2019/theorem-9/explicit``.
 
 Wanted is a point with <∇F(w), u - w> >= -a for all u in C, and (u - w)ᵀ∇²F(w)(u - w) >= -b for those where the first
-product is 0. Print has a = α and b = √(ρ_H α); the two are kept apart here as their units differ. Print's constant in r
-is 72 where the proof needs 96, its input calls steps and start by other letters, and it does not say what happens after
-T steps: here that is ``found`` = False, and NaN for a point.
+product is 0. The paper has a = α and b = √(ρ_H α); the two are kept apart here as their units differ. The paper's
+constant in r is 72 where the proof needs 96, its input calls steps and start by other letters, and it does not say what
+happens after T steps: here that is ``found`` = False, and NaN for a point.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class ConstrainedSecondOrder(SecondOrderMethod):
     ) -> ConstrainedSecondOrder:
         """Plan for a budget, see ``Method``.
 
-        - ``gap_tolerance``, ``curvature_tolerance``: a and b; print has α and √(ρ_H α)
+        - ``gap_tolerance``, ``curvature_tolerance``: a and b; the paper has α and √(ρ_H α)
         - ``steps`` None: the theorem's T, with which nothing but the noise can go wrong. It grows like D⁶/b³ and is far
           more than most runs need; with fewer, the guarantee is lost and the noise is smaller.
         - ``share``: of the budget (of 1/z²) for the gradients; the rest is for the Hessians
@@ -130,7 +130,7 @@ class ConstrainedSecondOrder(SecondOrderMethod):
         return evolve(plain, gradient_multiplier=gradients, hessian_multiplier=hessians, steps=count)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Algorithm 6."""
+        """Run Algorithm 6."""
         values, minimise = self._values(problem), self._minimiser
         eta, theta = self._shares(values)
         slack, ratio = value_of(theorem.slack, values), float(minimise.ratio)
@@ -205,7 +205,7 @@ class ConstrainedSecondOrder(SecondOrderMethod):
         }
 
     def _shares(self, values: Mapping[sympy.Symbol, sympy.Expr]) -> tuple[float, float]:
-        """η and θ; ``InvalidValue`` where one is above 1."""
+        """Return η and θ; ``InvalidValue`` where one is above 1."""
         first, second = value_of(theorem.first_share, values), value_of(theorem.second_share, values)
         if first > 1:
             raise InvalidValue("gap_tolerance", self.gap_tolerance, "at most 2D²L, so that η = a/(2D²L) is at most 1")

@@ -3,9 +3,9 @@
 Wang, Chen & Xu 2019, Algorithm 4, with the noise of their Theorem 7 replaced by a proven calibration: no constant makes
 the printed noise right for all ε < c₁T. The step size is the printed 1/L unless another one is asked for.
 
-What is bounded explicitly is the gradient norm at a random iterate (``wang-chen-xu-2019/algorithm-4/explicit``). That
-one of the iterates is a second-order stationary point, Theorem 7, is a statement without constants; there the noise is
-what leaves a saddle point, so that T must grow like ln n.
+The explicit bound is on the gradient norm at a random iterate (``wang-chen-xu-2019/algorithm-4/explicit``). That one of
+the iterates is a second-order stationary point, Theorem 7, is a statement without constants; there the noise is what
+leaves a saddle point, so that T must grow like ln n.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class GradientDescent(FullBatchMethod[FiniteSum]):
         return cls(planning.multiplier_of_steps(budget, count), count, step_size, budget, noise)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Algorithm 4; all iterates are kept, R (T + 1) p numbers."""
+        """Run Algorithm 4; all iterates are kept, R (T + 1) p numbers."""
         demand_all_of_space(problem)
         eta, gradient = step_size_for(problem, self.step_size), run.gradients(self.noise_multiplier)
         measure = run.measured_by(_measured)

@@ -214,7 +214,7 @@ _PUBLIC = (
 
 
 def _constants(problem: FiniteSum, initial_gap: Fraction | None) -> dict[sympy.Symbol, sympy.Expr]:
-    """G, L, Δ_F (of another start than the problem's own, if it is given) and d: all public."""
+    """Return G, L, Δ_F (of another start than the problem's own, if it is given) and d: all public."""
     gap = known(problem.initial_gap, "initial_gap") if initial_gap is None else sympy.Rational(initial_gap)
     found = {
         symbols.lipschitz: known(problem.lipschitz, "lipschitz"),
@@ -236,7 +236,7 @@ def _demand_drop(values: Values) -> None:
 
 @cache
 def _account() -> Callable[..., float]:
-    """A_g at the least P, in doubles: where to look for parameters."""
+    """Return A_g at the least P, in doubles: where to look for parameters."""
     formula = theorem.account.subs(path, theorem.least_path)
     compiled: Callable[..., float] = sympy.lambdify((w, window, *_PUBLIC), formula, "math")
     return compiled
@@ -244,7 +244,7 @@ def _account() -> Callable[..., float]:
 
 @lru_cache(maxsize=256)
 def _parameters(public: tuple[float, ...]) -> tuple[Fraction, Fraction]:
-    """ω and v with few records, rounded; any of them are sound, so that a search in doubles is enough."""
+    """Return ω and v with few records, rounded; any of them are sound, so that a search in doubles is enough."""
 
     def cost(point: Array) -> float:
         error, windows = float(point[0]), math.exp(float(point[1]))

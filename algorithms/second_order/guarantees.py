@@ -38,7 +38,7 @@ CURVATURE = sympy.sqrt(symbols.hessian_lipschitz * symbols.stationarity)
 
 
 def constants(problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
-    """G, L, ρ_H, Δ_F and d of a problem: all public.
+    """Return G, L, ρ_H, Δ_F and d of a problem: all public.
 
     Raises:
         InvalidValue: One of them is missing; or L or ρ_H is 0: steps are made from 1/L and from 1/ρ_H.
@@ -61,7 +61,7 @@ def _positive(constant: sympy.Expr | None, name: str) -> sympy.Expr:
 
 
 def largest_stationarity(problem: FiniteSum) -> Fraction:
-    """L²/ρ_H: the largest α at which curvature matters."""
+    """Return L²/ρ_H: the largest α at which curvature matters."""
     L, bend = at_least(problem.smoothness, "smoothness"), at_least(problem.hessian_lipschitz, "hessian_lipschitz")
     return L**2 / bend
 
@@ -203,7 +203,7 @@ def smallest_eigenvectors(matrices: Array) -> tuple[Array, Array]:
 
 
 def exact_hessians(problem: FiniteSum, X: Array) -> Array:
-    """∇²F at every row, unreleased; one at a time, so that none depends on its neighbours."""
+    """Return ∇²F at every row, unreleased; one at a time, so that none depends on its neighbours."""
     return computed(_hessians, problem, X)
 
 

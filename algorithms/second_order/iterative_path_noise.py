@@ -320,7 +320,7 @@ class IterativePathNoise(SecondOrderMethod):
         return super().bound(problem)
 
     def walk(self, problem: FiniteSum, run: OpenRun, start: Array | None = None) -> Outcome:
-        """``PathNoiseDescent``'s, with the search above, from ``start``, shape (R, p), or the problem's own."""
+        """Run ``PathNoiseDescent`` with the search above, from ``start``, shape (R, p), or the problem's own start."""
         values = self._values(problem)
         return walked(
             problem,
@@ -381,7 +381,7 @@ class _Search:
         return Found(turns, flat & ~turns & ~capped, directions)
 
     def _restarted(self, looking: Rows, w: Array) -> Array:
-        """One direction for each repetition that looks: the m of a restart, compared."""
+        """Return one direction for each repetition that looks: the m of a restart, compared."""
         some, at = of_some(self._steps, looking), w[looking]
         y = np.stack([stream.standard_normal(w.shape[1]) for stream in some.generators])
         kept, scores = [], []
@@ -463,7 +463,7 @@ class _Accounts(NamedTuple):
 
 
 def _accounts(values: Values) -> _Accounts:
-    """A_g, and the parts of A_h."""
+    """Return A_g, and the parts of A_h."""
     return _Accounts(*(value_of(formula, values) for formula in (theorem.gradients, _POWERS, _CHECKED, _SELECTIONS)))
 
 

@@ -285,14 +285,14 @@ def _rank(problem: FiniteSum) -> int:
 
 
 def _accounts(values: Values, rank: int) -> tuple[float, float]:
-    """A_g, and A_h where one record's Hessian has at most that rank."""
+    """Return A_g, and A_h where one record's Hessian has at most that rank."""
     gradients, hessians = (value_of(formula, values) for formula in (theorem.gradients, theorem.hessian_account))
     return gradients, hessians * rank / float(values[symbols.dimension])
 
 
 @cache
 def _objective() -> Callable[..., float]:
-    """A_g + A_h rank/d at the least P and K, in doubles: where to look for parameters."""
+    """Return A_g + A_h rank/d at the least P and K, in doubles: where to look for parameters."""
     least = {theorem.path: theorem.least_path, searches_symbol: theorem.least_searches}
     share = sympy.Symbol("rank") / symbols.dimension
     formula = theorem.gradients.subs(least) + share * theorem.hessian_account.subs(least)
@@ -302,7 +302,7 @@ def _objective() -> Callable[..., float]:
 
 @lru_cache(maxsize=256)
 def _parameters(public: tuple[float, ...], rank: int) -> tuple[Fraction, ...]:
-    """c, s, ω and v with few records, rounded; any of them are sound, so that a search in doubles is enough."""
+    """Return c, s, ω and v with few records, rounded; any of them are sound, so that a search in doubles is enough."""
 
     def cost(point: Array) -> float:
         c, s, w, v = float(point[0]), float(point[1]), float(point[2]), math.exp(float(point[3]))

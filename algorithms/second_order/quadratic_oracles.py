@@ -33,7 +33,7 @@ class QuadraticOracle(Protocol):
         """Φ in (0, 1]: q(u) <= Φ min q (min q <= 0, as q(w) = 0)."""
 
     def __call__(self, hessian: Array, gradient: Array, point: Array, slack: float) -> Array:
-        """The minimiser u for H of shape (p, p), g and w of shape (p,) and r >= 0; w is in the set."""
+        """Return the minimiser u for H of shape (p, p), g and w of shape (p,) and r >= 0; w is in the set."""
 
 
 def oracle_for(constraint: ConstraintSet) -> QuadraticOracle:
@@ -63,7 +63,7 @@ class BallOracle:
     ratio: ClassVar[Fraction] = Fraction(1)
 
     def __call__(self, hessian: Array, gradient: Array, point: Array, slack: float) -> Array:
-        """A minimiser, shape (p,)."""
+        """Return a minimiser, shape (p,)."""
         radius, length = float(self.constraint.radius), float(np.linalg.norm(gradient))
         candidates = [point, *local_minimisers(hessian, -hessian @ point, radius)]
         if length > 0:
@@ -92,7 +92,7 @@ class BoxOracle:
     ratio: ClassVar[Fraction] = Fraction(1)
 
     def __call__(self, hessian: Array, gradient: Array, point: Array, slack: float) -> Array:
-        """A minimiser, shape (p,)."""
+        """Return a minimiser, shape (p,)."""
         low, high = self.constraint.linear_minimiser(np.array([[1.0], [-1.0]]) * np.ones(len(point)))
         candidates = [point]
         for sides in product((-1, 0, 1), repeat=len(point)):
@@ -116,7 +116,7 @@ class BoxOracle:
 
 
 def local_minimisers(matrix: Array, linear: Array, radius: float) -> list[Array]:
-    """Points of ‖v‖ <= R among which are all local minimisers of vᵀAv + 2<b, v> (of each set of equals, some).
+    """Return points of ‖v‖ <= R among which are all local minimisers of vᵀAv + 2<b, v> (of each set of equals, some).
 
     On the sphere a minimiser has (A + λ)v = -b with λ >= 0: in the eigenbasis, μ_1 <= ... <= μ_p, v_i = -b_i/(μ_i + λ).
     For the global one λ >= -μ_1, the only root of φ(λ) = Σ b_i²/(μ_i + λ)² = R² there; where b has no part along the
@@ -168,7 +168,7 @@ def local_minimisers(matrix: Array, linear: Array, radius: float) -> list[Array]
 
 
 def _filled(eigenvalues: Array, b: Array, radius: float) -> Iterable[Array]:
-    """λ = -μ_1, without the first coordinates; the missing length along ±e_1."""
+    """Return λ = -μ_1, without the first coordinates; the missing length along ±e_1."""
     above = eigenvalues > eigenvalues[0] + 1e-12 * max(1e-300, float(np.abs(eigenvalues).max()))
     v = np.zeros(len(b))
     v[above] = -b[above] / (eigenvalues[above] - eigenvalues[0])

@@ -24,10 +24,10 @@ class ReservedLedger(OpenLedger):
     """Ledger of every possible release, from the start; making one takes it off the rest.
 
     An algorithm that stops as soon as its noisy answers allow it to, or asks for a Hessian only where a noisy gradient
-    is small, makes a number of releases that depends on the data and differs between repetitions. What it costs is
-    what its longest run would cost: imagine that all releases are made in the end, those that were not needed at the
-    point where the run stopped. The real output is a function of these, so their guarantee is its guarantee; a ledger
-    of what one repetition happened to ask would claim less, without proof.
+    is small, makes a number of releases that depends on the data and differs between repetitions. It spends as much as
+    its longest run would: imagine that the releases that were not needed are made at the end, at the point where the
+    run stopped. The real output is a function of these, so their guarantee is its guarantee; a ledger of what one
+    repetition happened to ask would claim less, without proof.
     """
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class ReservedLedger(OpenLedger):
 
     @contextmanager
     def asked_by(self, streams: Sequence[Stream]) -> Iterator[None]:
-        """Some repetitions ask inside the ``with`` block: each has its own count, as the ledger is that of one."""
+        """Count queries of some repetitions inside the ``with`` block, each separately: the ledger is that of one."""
         self._asking = tuple(streams)
         try:
             yield

@@ -1,11 +1,11 @@
 """Noisy gradient descent, then the first iterate that looks like a second-order stationary point.
 
-Wang, Chen & Xu 2019, Algorithm 5. What differs from print:
+Wang, Chen & Xu 2019, Algorithm 5. Differences from the paper:
 
-- Print tests against α and √(ρ_H α) themselves, which lets points pass that are a little off; ``variant="as-printed"``
-  does that. The tightened tests are those of ``wang-chen-xu-2019/theorem-8/explicit``.
-- The noise is proven for all T + 1 points, where print counts T, and for descent and tests together.
-- Print does not say what is returned if no point passes; here that is ``found`` = False, and NaN for a point.
+- The paper tests against α and √(ρ_H α) themselves, which lets points pass that are a little off;
+  ``variant="as-printed"`` does that. The tightened tests are those of ``wang-chen-xu-2019/theorem-8/explicit``.
+- The noise is proven for all T + 1 points, where the paper counts T, and for descent and tests together.
+- The paper does not say what is returned if no point passes; here that is ``found`` = False, and NaN for a point.
 - The tests do not influence the walk, so each point is tested when the walk is there, and a Hessian is asked for only
   where the gradient's test is passed. The ledger holds all T + 1 of each all the same.
 """
@@ -138,7 +138,7 @@ class StationaryPointSelection(SecondOrderMethod):
         return descent @ super().planned
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Algorithm 5."""
+        """Run Algorithm 5."""
         T, eta, values = self.steps, step_size_for(problem, self.step_size), self._values(problem)
         alpha, gamma = float(self.stationarity), value_of(CURVATURE, values)
         steep, bent = self.thresholds(problem)
@@ -204,7 +204,7 @@ class StationaryPointSelection(SecondOrderMethod):
         }
 
     def thresholds(self, problem: FiniteSum) -> tuple[float, float]:
-        """A point passes with a noisy gradient norm of at most the first and λ_min of at least the second number."""
+        """Return the largest noisy gradient norm and the least noisy λ_min with which a point passes."""
         values = self._values(problem)
         if self.variant == "as-printed":
             return float(self.stationarity), -value_of(CURVATURE, values)

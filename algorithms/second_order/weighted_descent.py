@@ -105,7 +105,7 @@ class WeightedDescent(FullBatchMethod[FiniteSum]):
         return no_more_than_slope(found, problem, 2)
 
     def _weights(self, problem: FiniteSum) -> tuple[float, float, float]:
-        """η, and the weights of each earlier iterate and of the last."""
+        """Return η, and the weights of each earlier iterate and of the last."""
         demand_all_of_space(problem)
         eta = step_size_for(problem, self.step_size)
         demand_short_step(eta, known(problem.smoothness, "smoothness"))

@@ -4,8 +4,8 @@ Ganesh, Liu, Oh & Thakurta 2023, Algorithm 2, in three variants. x passes where 
 at least -√(ρα), up to noise and an offset:
 
 - "one-test", the default: one AboveThreshold on the larger of both excesses, scaled, of sensitivity 2/n if a record is
-  replaced: ε-private (``ganesh-liu-oh-thakurta-2023/lemma-4.1/explicit``), and more accurate than print.
-- "doubled": the two tests of print with twice the noise, ε-private as well.
+  replaced: ε-private (``ganesh-liu-oh-thakurta-2023/lemma-4.1/explicit``), and more accurate than the printed one.
+- "doubled": the two printed tests with twice the noise, ε-private as well.
 - "as-printed": two tests joined by "and". A point that does not pass failed *one* of them, so both thresholds must move
   in the proof, and it spends 2ε if a record is replaced (ε is claimed), which is approached: see
   ``dpbounds.algorithms.selection.above_threshold_attack``. If records are added or removed, n public, it spends ε.
@@ -131,7 +131,7 @@ class AboveThresholdSelection(Method[FiniteSum]):
         return len(self.points)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Algorithm 2."""
+        """Run Algorithm 2."""
         demand_no_regulariser(problem)
         if self.points.shape[1] != problem.dimension:
             raise InvalidValue("points.shape", self.points.shape, f"(N, {problem.dimension})")
@@ -153,7 +153,7 @@ class AboveThresholdSelection(Method[FiniteSum]):
         )
 
     def _kept_budget(self) -> PrivacyBudget | None:
-        return None if self.variant == "as-printed" else self.budget  # print spends more: its ledger says how much
+        return None if self.variant == "as-printed" else self.budget  # the paper spends more: its ledger says how much
 
     @property
     def threshold_noise(self) -> Fraction:
@@ -193,7 +193,7 @@ class AboveThresholdSelection(Method[FiniteSum]):
 
         It rests on a premise: one of the points is stationary up to α (and, where the Hessian is tested, of second
         order). Then a run in which none passes is a failure; without it such a run is what is to be expected, and the
-        point that it returns has no bound. "doubled" is print at half its ε.
+        point that it returns has no bound. "doubled" is the printed variant at half its ε.
 
         Raises:
             InvalidValue: The problem lacks a constant or has a regulariser, or the Hessian was not tested.
@@ -264,7 +264,7 @@ class AboveThresholdSelection(Method[FiniteSum]):
 
 
 def stationarity(problem: FiniteSum, points: Array, second_order: bool = True) -> tuple[Array, Array | None]:
-    """‖∇F‖ and -λ_min(∇²F) at every point, shape (N,) each; exact, and so not private.
+    """Return ‖∇F‖ and -λ_min(∇²F) at every point, shape (N,) each; exact, and so not private.
 
     Hessians are made a few at a time: memory stays at O(n p + p²).
     """

@@ -92,7 +92,7 @@ class TwinRecord(FiniteSum):
         return self.loss_range
 
     def objective(self, X: ArrayLike) -> Array:
-        """F, shape (R,)."""
+        """Return F, shape (R,)."""
         s, t = _coordinates(X)
         common = _OTHERS_SLOPE * np.sin(2 * _NU * s) / (2 * _NU)
         common = common + self.curvature / (4 * _RATE**2) * np.cos(2 * _RATE * t)
@@ -100,18 +100,18 @@ class TwinRecord(FiniteSum):
         return self._mean(common, own)
 
     def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
-        """F and ∇F."""
+        """Return F and ∇F."""
         return self.objective(X), self._mean(*_gradients(X, self.curvature))
 
     def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
-        """Mean gradient over each repetition's own records, ``rows`` of shape (R, b); the last one is φ's."""
+        """Return the mean gradient over each repetition's own records, ``rows`` of shape (R, b); the last is φ's."""
         common, own = _gradients(X, self.curvature)
         share = (np.asarray(rows) == self.records - 1).mean(axis=1)[:, None]
         mixed: Array = (1 - share) * common + share * self.sign * own
         return mixed
 
     def hessian(self, X: ArrayLike) -> Array:
-        """∇²F, diagonal, shape (R, 2, 2)."""
+        """Return ∇²F, diagonal, shape (R, 2, 2)."""
         s, t = _coordinates(X)
         common = np.stack(
             [-2 * _NU * _OTHERS_SLOPE * np.sin(2 * _NU * s), -self.curvature * np.cos(2 * _RATE * t)], axis=1
@@ -204,14 +204,14 @@ def outcome_chances(selection: AboveThresholdSelection, problem: FiniteSum) -> A
 
 
 def _below(x: Array) -> Array:
-    """Probability that a Laplace variable of scale 1 is at most x."""
+    """Return the probability that a Laplace variable of scale 1 is at most x."""
     tails = np.exp(-np.abs(x)) / 2
     chance: Array = np.where(x < 0, tails, 1 - tails)
     return chance
 
 
 def _gradients(X: ArrayLike, curvature: float) -> tuple[Array, Array]:
-    """∇f₀ and ∇φ at every row."""
+    """Return ∇f₀ and ∇φ at every row."""
     s, t = _coordinates(X)
     common = np.stack([_OTHERS_SLOPE * np.cos(2 * _NU * s), -curvature / (2 * _RATE) * np.sin(2 * _RATE * t)], axis=1)
     own = np.stack([(1 - _XI) * np.cos(_NU * s), -np.sin(_RATE * t) / _RATE], axis=1)

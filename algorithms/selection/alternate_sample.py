@@ -4,8 +4,8 @@ From x_0, for t = 1, ..., T: y_t = x_{t-1} + √η N(0, I), then x_t from the de
 (μ/2)‖x‖²) - ‖x - y_t‖²/(2η)) on the ball. The losses need be neither smooth nor convex.
 
 The inner step draws X and Z from the Gaussian part, N(y/(1 + ηβμ), η/(1 + ηβμ) I) restricted to the ball, and keeps X
-with probability min(e^W, 2)/2, W = β(F(Z) - F(X)). Print estimates e^W from the losses of single random records; here
-F is evaluated, which is a matrix product for all repetitions at once and leaves one source of error less.
+with probability min(e^W, 2)/2, W = β(F(Z) - F(X)). The paper estimates e^W from the losses of single random records;
+here F is evaluated, which is a matrix product for all repetitions at once and leaves one source of error less.
 
 How far x_T is from its target, in total variation, line by line (κ = 1/η + βμ; βF is βS-Lipschitz):
 
@@ -79,7 +79,7 @@ class Schedule:
 
 
 def log_sobolev(target: Gibbs) -> sympy.Expr:
-    """C of the target: e^(βSD)/(βμ) (Holley & Stroock's perturbation of the Gaussian on the ball)."""
+    """Return C of the target: e^(βSD)/(βμ) (Holley & Stroock's perturbation of the Gaussian on the ball)."""
     values = {
         symbols.inverse_temperature: 1,
         symbols.lipschitz: sympy.Rational(target.slope),
@@ -106,7 +106,7 @@ def distance(target: Gibbs, schedule: Schedule) -> Enclosure:
 
 
 def schedule_for(target: Gibbs, tolerance: ExactLike, most_steps: int) -> Schedule:
-    """The schedule that brings x_T within a total variation of its target: half for the start, half for the T steps.
+    """Return the schedule for x_T within a total variation of its target: half for the start, half for T steps.
 
     η is 1/(β²S²) over (4/ln²2) ln(2/b), the step of Lemma D.2 with a constant, for b = tolerance/(4T).
 
@@ -212,7 +212,7 @@ def near_the_ball(centres: Array, spread: float, radius: float, normal: Array, u
 
 
 def _rows(generators: Sequence[np.random.Generator], normal: int, uniform: int) -> Iterator[tuple[Array, Array]]:
-    """Rounds of random numbers, drawn in blocks: normal ones of shape (R, k) and uniform ones of shape (R, m)."""
+    """Yield rounds of random numbers, drawn in blocks: normal, shape (R, k), and uniform, shape (R, m)."""
     while True:
         normals = np.stack([generator.standard_normal((_BLOCK, normal)) for generator in generators])
         uniforms = np.stack([generator.random((_BLOCK, uniform)) for generator in generators])

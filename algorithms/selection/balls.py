@@ -34,7 +34,7 @@ def radius_of(problem: FiniteSum, radius: ExactLike | None, regularisation: Frac
 
 
 def steepest(problem: FiniteSum) -> sympy.Expr:
-    """A Lipschitz constant of the objective: G, and λ√p for an l1 term, which is public and no part of G."""
+    """Return a Lipschitz constant of the objective: G, and λ√p for an l1 term, which is public and no part of G."""
     slope = sympy.Rational(at_least(problem.lipschitz, "lipschitz"))
     return slope + sympy.Rational(weight_of_l1(problem)) * sympy.sqrt(problem.dimension)
 

@@ -62,12 +62,12 @@ class Gibbs:
         return Fraction(self.dimension) / (2 * self.radius) ** 2
 
     def exponent(self, X: Array) -> Array:
-        """βF at every row of ``X``, without the regulariser."""
+        """Return βF at every row of ``X``, without the regulariser."""
         return float(self.inverse_temperature) * objective_in_batches(self.problem, X)
 
 
 def net_for(target: Gibbs, largest: int = LARGEST_NET) -> Net:
-    """A net of the ball on whose cubes βF moves by no more than 1 from the value at the net's point; see ``grid``."""
+    """Return a net of the ball on whose cubes βF differs by at most 1 from its value at the net's point."""
     return grid(target.dimension, target.radius, min(target.radius, _STEEPNESS / target.slope), largest)
 
 

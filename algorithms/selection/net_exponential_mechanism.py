@@ -4,13 +4,13 @@ Wang, Chen & Xu 2019, Theorem 4; Lowy, Ullman & Wright 2024, Definition 4.1 and 
 second algorithm); Ganesh, Liu, Oh & Thakurta 2023, Theorem 5.8. All three draw w from a net with probability
 proportional to exp(-β F(w)).
 
-What differs from print is β. Only the *range* over the net of one record's part in F counts, as what is added to all
-scores alike cancels in the normalisation. A record that is replaced moves F by (f(w, z') - f(w, z))/n, a function of w
-that is 2G/n-Lipschitz: its range over a set of diameter D is at most 2GD/n; a record that is added or removed (n stays
-the divisor) moves it by f(w, z)/n, of range GD/n. So β = εn/(2GD), or εn/(GD), is pure ε-DP. Definition 4.1 prints
-εn/(4GD), which is ε/2-DP under replace-one, at twice the error; Section 5.2 of Ganesh et al. quotes εn/(GD) as ε-DP,
-which it is where a record is added or removed, and 2ε-DP where one is replaced. Both can be had as a ``variant``, with
-a ledger that says so.
+The difference from the paper is β. Only the *range* over the net of one record's part in F counts, as what is added to
+all scores alike cancels in the normalisation. A record that is replaced moves F by (f(w, z') - f(w, z))/n, a function
+of w that is 2G/n-Lipschitz: its range over a set of diameter D is at most 2GD/n; a record that is added or removed (n
+stays the divisor) moves it by f(w, z)/n, of range GD/n. So β = εn/(2GD), or εn/(GD), is pure ε-DP. Definition 4.1
+prints εn/(4GD), which is ε/2-DP under replace-one, at twice the error; Section 5.2 of Ganesh et al. quotes εn/(GD) as
+ε-DP, which it is where a record is added or removed, and 2ε-DP where one is replaced. Both can be had as a ``variant``,
+with a ledger that says so.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         )
 
     def range_of_one_record(self, problem: FiniteSum) -> Fraction:
-        """2GD/n (replace-one) or GD/n (add-or-remove-one): how far one record's part in F may vary over the net."""
+        """Return 2GD/n (replace-one) or GD/n (add-or-remove-one), the range of one record's part of F over the net."""
         slope = at_least(problem.lipschitz, "lipschitz")
         return self.relation.sensitivity_factor * slope * 2 * self.net.radius / problem.records
 
@@ -208,7 +208,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         return self._within(evaluate(lemma_4_2_explicit.bound.subs(values) + overfitting.subs(sizes), {}), problem)
 
     def _within(self, found: Enclosure, problem: FiniteSum) -> Enclosure:
-        """At most the bound that holds for all points of the ball; a ridge is part of the risk."""
+        """Return at most the bound that holds for all points of the ball; a ridge is part of the risk."""
         total = steepest(problem) + sympy.Rational(self.regularisation * self.net.radius)
         across = total * self.net.diameter
         if self.regularisation:
@@ -222,7 +222,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         return evaluate(lemma_4_2_explicit.tail.subs(values), {})
 
     def _drawn(self, problem: FiniteSum, run: OpenRun) -> tuple[NDArray[np.int64], Array]:
-        """Index of the candidate for each repetition, and the risks of all candidates (not private)."""
+        """Return the index of the candidate for each repetition, and the risks of all candidates (not private)."""
         demand_fit(problem, self.net.dimension, self.net.radius)
         reach = self.range_of_one_record(problem)
         with threadpool_limits(limits=1, user_api="blas"):
@@ -237,7 +237,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         return run.choose(scores, self.epsilon_spent, reach / 2, parts=parts, public=public), risks
 
     def _parts(self, problem: Any, _repetition: int) -> Iterator[Array]:
-        """Records' parts f_i(0) - f_i(w) of n times the scores, at most G R in absolute value."""
+        """Yield the records' parts f_i(0) - f_i(w) of n times the scores, at most G R in absolute value."""
         centre = np.zeros((1, self.net.dimension))
         for rows in blocks_of(problem.records, self.net.size):
             yield problem.record_losses(centre, rows) - problem.record_losses(self.net.points, rows)

@@ -84,7 +84,7 @@ def grid(dimension: int, radius: ExactLike, covering_radius: ExactLike, largest:
 
 
 def _cells(dimension: int, radius: float, side: float, most: int, covering_radius: Fraction) -> Array:
-    """Centres of the cubes that meet the ball (and of a few that just miss it), one coordinate after the other.
+    """Return the centres of the cubes that meet the ball, and of a few near it, one coordinate after the other.
 
     A partial centre whose cube still meets the ball has at least one completion (zeros), so the number only grows.
     """

@@ -121,5 +121,5 @@ class ProjectedLangevin(FullBatchMethod[FiniteSum]):
         )
 
     def inverse_temperature(self, problem: FiniteSum) -> float:
-        """β = √(2/h)/σ, of the standard deviation σ that is drawn on the mean gradient."""
+        """Return β = √(2/h)/σ, of the standard deviation σ that is drawn on the mean gradient."""
         return math.sqrt(2 / self.step) / float(self.noise_stddev(problem))

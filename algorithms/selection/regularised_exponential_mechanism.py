@@ -2,14 +2,14 @@
 
 Ganesh, Liu, Oh & Thakurta 2023, Section 5.1, with μ = p/(D²β). No loss need be convex or smooth. What differs:
 
-- Print shows privacy by a log-Sobolev inequality (Theorem 5.1), which allows no β of more than the order of ln(nd). A
-  sample is pure ε-DP with ε = 2βGD/n where a record is replaced (half of that where one is added or removed, n being
+- The paper shows privacy by a log-Sobolev inequality (Theorem 5.1), which allows no β of more than the order of ln(nd).
+  A sample is pure ε-DP with ε = 2βGD/n where a record is replaced (half of that where one is added or removed, n being
   kept): one record moves the exponent by a function of that range, and what is added to all points alike cancels. So
   β = εn/(2GD) is the default, ``temperature="as-printed"`` the one of Theorem 5.6, with c = 3/10.
 - A sampler is not its target. "exact" draws from the target itself, by rejection from a piecewise constant envelope on
   a net (few dimensions). "alternating" is the printed sampler, Algorithm 3: if its distribution is within total
   variation τ of the target on every dataset, the release is (ε, (1 + e^ε) τ)-DP; τ is proven, and the ledger says that.
-  Print adds δ only once. Its log-Sobolev constant, e^(βGD) D²/p, makes it a sampler for small βGD.
+  The paper adds δ only once. Its log-Sobolev constant, e^(βGD) D²/p, makes it a sampler for small βGD.
 - With a number of steps that is too small for a proof, there is no guarantee, and the ledger says so, too.
 """
 
@@ -221,7 +221,7 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
         )
 
     def _tolerance(self) -> Fraction:
-        """τ for which (1 + e^ε) τ is at most δ: rounded down."""
+        """Return τ for which (1 + e^ε) τ is at most δ: rounded down."""
         return self.failure / (1 + Fraction(evaluate(sympy.exp(sympy.Rational(self.epsilon)), {}).exact_upper))
 
 

@@ -173,7 +173,7 @@ def _released(z: Fraction, ratio: Fraction, steps: int, rate: Fraction) -> Mecha
 
 
 def _moments(problem: FiniteSum, z: float, ratio: float, rate: float) -> tuple[float, float]:
-    """Mean squares of the errors of the first estimate and of a sample's, over G² and C²."""
+    """Return the mean squares of the errors of the first estimate and of a sample's, over G² and C²."""
     batch, d = rate * problem.records, problem.dimension
     return d * (ratio * z / problem.records) ** 2, (1 - rate) / batch + d * (z / batch) ** 2
 
@@ -188,7 +188,7 @@ def _momentum(first: float, later: float, steps: int, reach: float) -> float:
 def _parameters(
     problem: FiniteSum, single: float, gap: Fraction | None, steps: int, rate: float
 ) -> tuple[Fraction, float]:
-    """R and η with a small bound, in doubles, where samples are as private as ``Privacy.guess`` says: any are sound."""
+    """Return R and η with a small bound, in doubles, for the privacy of ``Privacy.guess``: any are sound."""
     G, L = float(at_least(problem.lipschitz, "lipschitz")), float(per_distance(problem))
     start = initial_gap_of(problem, gap)
     drop = (

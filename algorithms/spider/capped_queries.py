@@ -6,7 +6,7 @@ releases whose squared shifts add up to at most μ² on *every* history are toge
 however they were chosen (``dpbounds/privacy/budgets/filters.md``, section 4). So the ledger gets the largest number of
 each kind, and the query that would exceed it is refused before it is computed.
 
-The ledger is that of one repetition, whichever one: all have the same noise multipliers and the same caps.
+The ledger is that of any one repetition: all have the same noise multipliers and the same caps.
 """
 
 from __future__ import annotations

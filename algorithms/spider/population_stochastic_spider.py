@@ -5,10 +5,10 @@ records that were never used before, an update b₂ such records at both of its 
 consecutive records, from two pools laid out in advance, and each query takes the next block of its pool; which query
 that is depends on the run, but a record takes part in one query at most.
 
-What differs from print: the drift that is tested contains the last step; noise for sensitivities 2G/b₁ and 2M ‖x -
-y‖/b₂ (print has half of them; if a record is replaced its search spends 2φ of zCDP, of which φ/2 is claimed); and b₁T₁
-+ b₂T does not exceed n. The explicit bound is ``ganesh-liu-oh-thakurta-2023/theorem-4.6/explicit``, of first order, no
-kicks.
+Differences from the paper: the drift that is tested contains the last step; noise for sensitivities 2G/b₁ and 2M ‖x -
+y‖/b₂ (the paper has half of them; if a record is replaced its search spends 2φ of zCDP, of which φ/2 is claimed); and
+b₁T₁ + b₂T does not exceed n. The explicit bound is ``ganesh-liu-oh-thakurta-2023/theorem-4.6/explicit``, of first
+order, no kicks.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Block:
         return self.problem.smoothness
 
     def objective_and_gradient(self, X: Array) -> tuple[Array, Array]:
-        """No objective (NaN), and the block's mean gradient."""
+        """Return NaN as the objective, and the block's mean gradient."""
         assert self.rows is not None
         return np.full(len(X), np.nan), self.problem.batch_gradient(X, self.rows)
 
@@ -114,7 +114,7 @@ class Block:
         return self.problem.batch_gradient(X, rows)
 
     def record_gradients(self, x: Array, rows: NDArray[np.int64]) -> Array:
-        """Gradients of any of the problem's records at one point, shape (b, p)."""
+        """Return gradients of any of the problem's records at one point, shape (b, p)."""
         return record_gradients(self.problem, x, rows)
 
 
@@ -122,7 +122,7 @@ class OnBlock(Gradients):
     """Exact gradients of a block, without memory: every block is used once."""
 
     def known(self, X: Array) -> tuple[Array, Array]:
-        """No objective, and the block's mean gradient."""
+        """Return no objective, and the block's mean gradient."""
         return self.problem.objective_and_gradient(X)
 
 
@@ -242,7 +242,7 @@ class PopulationStochasticSpider(Method[FiniteSum]):
         population_gradient: Callable[[Array], Array] | None = None,
         start: ArrayLike | None = None,
     ) -> Outcome:
-        """Algorithm 1."""
+        """Run Algorithm 1."""
         demand_all_of_space(problem)
         first, second = self.pools(problem.records)
         z, R, query = self.noise_multiplier, run.repetitions, Gaussian(self.noise_multiplier)
@@ -269,7 +269,7 @@ class PopulationStochasticSpider(Method[FiniteSum]):
         return made
 
     def pools(self, records: int) -> tuple[Pool, Pool]:
-        """The records set aside for fresh estimates and for updates; ``InvalidValue`` where they are too many."""
+        """Return the records set aside for fresh estimates and for updates; ``InvalidValue`` if they are too many."""
         first = Pool(0, self.first_batch, self.fresh_estimates)
         second = Pool(first.end, self.second_batch, self.steps)
         if second.end > records:

@@ -121,7 +121,7 @@ class PopulationTreeSpider(Method[FiniteSum]):
         return self.segments << self.levels
 
     def records_needed(self) -> int:
-        """S (b₁ + J 2ᴶ b₂/2)."""
+        """Return S (b₁ + J 2ᴶ b₂/2)."""
         return self.segments * (self.first_batch + self.levels * (1 << self.levels - 1) * self.leaf_batch)
 
     def run(
@@ -246,7 +246,7 @@ class PopulationTreeSpider(Method[FiniteSum]):
 def _shape(
     n: int, dimension: int, multiplier: float, G: float, L: float, psi: float
 ) -> tuple[int, int, int, int, float]:
-    """S, J, b₁, b₂ and r with a small bound, in doubles: any are sound where the records suffice."""
+    """Return S, J, b₁, b₂ and r with a small bound, in doubles: any are sound where the records suffice."""
     noise = dimension * multiplier**2
 
     def bound(r: Array | float, S: Whole, J: int, b1: Whole, b2: Whole) -> Array:

@@ -106,7 +106,7 @@ class Growth:
         return cls(at_least(definition_6_1.of_pl.subs(symbols.pl_constant, mu), "pl_constant"), Fraction(2))
 
     def gap_above(self, gradient_norm: Enclosure) -> Fraction:
-        """(γ b)ᵏ, rounded up: at least the gap where √E‖∇F‖² is at most the upper bound of b."""
+        """Return (γ b)ᵏ, rounded up: at least the gap where √E‖∇F‖² is at most the upper bound of b."""
         base = sympy.Rational(self.constant) * sympy.Rational(Fraction(gradient_norm.upper))
         return Fraction(evaluate(base ** sympy.Rational(self.exponent), {}).upper)
 
@@ -269,7 +269,7 @@ class RestartedSpider(Method[FiniteSum]):
 
 
 def growth_of(problem: FiniteSum, growth: Growth | None) -> Growth:
-    """The growth that is given, or that of the problem's PL constant, or ``InvalidValue`` where there is neither."""
+    """Return the given growth, or that of the problem's PL constant; ``InvalidValue`` if there is neither."""
     if growth is not None:
         return growth
     constant = getattr(problem, "pl_constant", None)

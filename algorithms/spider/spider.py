@@ -4,13 +4,13 @@ Arora et al. 2023, Algorithm 2, as used by Lowy, Ullman & Wright 2024, Algorithm
 noisy mean gradient; in between, the estimate is the last one plus a noisy difference of mean gradients, whose noise is
 in proportion to how far the iterate moved.
 
-What is repaired. Print makes the estimates ∇_0, ..., ∇_{T-1} and returns one of w_1, ..., w_T, so that at w_T no
+What is repaired. The paper makes the estimates ∇_0, ..., ∇_{T-1} and returns one of w_1, ..., w_T, so that at w_T no
 estimate was ever made and the proof has nothing to say about it; here one of w_0, ..., w_{T-1} is returned
-(``variant="as-printed"`` returns what print says, at the same cost in privacy). The noise is printed up to a universal
-constant; here it is the smallest that is proven to keep the budget, split evenly between anchors and differences, whose
-largest noise (σ̂₂ in the paper, a parameter of its own) is σ₂ 2G/L. T and q are those of the statement
-``lowy-ullman-wright-2024/lemma-3.1/explicit``, and the bound is ``lowy-ullman-wright-2024/algorithm-1/explicit`` at the
-noise that is really drawn.
+(``variant="as-printed"`` returns what the paper says, at the same cost in privacy). The noise is printed up to a
+universal constant; here it is the smallest that is proven to keep the budget, split evenly between anchors and
+differences, whose largest noise (σ̂₂ in the paper, a parameter of its own) is σ₂ 2G/L. T and q are those of the
+statement ``lowy-ullman-wright-2024/lemma-3.1/explicit``, and the bound is
+``lowy-ullman-wright-2024/algorithm-1/explicit`` at the noise that is really drawn.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ class Spider(Method[FiniteSum]):
         return returned
 
     def step_size_for(self, problem: FiniteSum) -> float:
-        """η as a double: ``step_size``, or 1/(2L) rounded down."""
+        """Return η as a double: ``step_size``, or 1/(2L) rounded down."""
         if self.step_size is not None:
             return self.step_size
         return evaluate(1 / (2 * smoothness_of_steps(problem)), {}).lower
@@ -296,7 +296,7 @@ def _measured(objective: Array, gradient: Array, estimate: Array) -> dict[str, A
 
 
 def anchors(steps: int, anchor_period: int) -> int:
-    """N₁ = ⌈T/q⌉: how many of the T steps are anchors."""
+    """Return N₁ = ⌈T/q⌉: how many of the T steps are anchors."""
     return -(-steps // anchor_period)
 
 
@@ -307,7 +307,7 @@ def parameters(
     steps: int | None = None,
     anchor_period: int | None = None,
 ) -> tuple[int, int]:
-    """T and q of ``lowy-ullman-wright-2024/lemma-3.1/explicit`` for ρ-zCDP, where they are not given."""
+    """Return T and q of ``lowy-ullman-wright-2024/lemma-3.1/explicit`` for ρ-zCDP, where they are not given."""
     demand_differences(problem)
     given: dict[sympy.Symbol | str, ExactLike | Enclosure] = {
         symbols.dataset_size: problem.records,
@@ -327,7 +327,7 @@ def parameters(
 
 
 def starts(problem: FiniteSum, repetitions: int, start: ArrayLike | None = None) -> Array:
-    """One starting point per repetition, shape (R, p), or ``InvalidValue``."""
+    """Return one starting point per repetition, shape (R, p), or ``InvalidValue``."""
     points = np.array(problem.initial_point if start is None else start, dtype=np.float64)
     shape = (repetitions, problem.dimension)
     if points.shape not in (shape, shape[1:]):
@@ -338,7 +338,7 @@ def starts(problem: FiniteSum, repetitions: int, start: ArrayLike | None = None)
 
 
 def measured_at(run: OpenRun, points: Array) -> dict[str, Array]:
-    """‖∇F‖ and F at the points that are returned: not private."""
+    """Return ‖∇F‖ and F at the points that are returned: not private."""
     objective, gradient = run.exact(points)
     return {"output_gradient_norm": norms(gradient), "output_objective": objective}
 
@@ -373,7 +373,7 @@ def smoothness_of_steps(problem: FiniteSum) -> sympy.Expr:
 
 
 def _weight(sampling: Sampling, records: int, count: int) -> Fraction:
-    """max(1, rate √(2N)): the weight of N equal releases on such samples, relative to a single one."""
+    """Return max(1, rate √(2N)): the weight of N equal releases on such samples, relative to a single one."""
     if sampling is None:
         rate = Fraction(1)
     elif isinstance(sampling, Poisson):
@@ -384,6 +384,6 @@ def _weight(sampling: Sampling, records: int, count: int) -> Fraction:
 
 
 def _released(*groups: tuple[Fraction | None, Sampling, int]) -> Mechanism:
-    """N releases of a noise multiplier on such samples, group after group."""
+    """Return N releases of a noise multiplier on such samples, group after group."""
     asked = [each for each in groups if each[2] and each[0] is not None]
     return Composed(tuple((sampled(Gaussian(z), sampling), count) for z, sampling, count in asked))

@@ -1,12 +1,14 @@
 """Stochastic Spider on the full batch: a gradient estimate that is updated by differences, and renewed when it drifts.
 
-Ganesh, Liu, Oh & Thakurta 2023, Algorithm 1, with the Gaussian oracles of their equation (2). What differs from print:
+Ganesh, Liu, Oh & Thakurta 2023, Algorithm 1, with the Gaussian oracles of their equation (2). Differences from the
+paper:
 
-- The drift that is tested contains the step that was just taken. Print tests the one before (line 9), so that an update
-  is asked for after a step of any length, and their Lemma 3.3 does not hold.
+- The drift that is tested contains the step that was just taken. The paper tests the one before (line 9), so that an
+  update is asked for after a step of any length, and their Lemma 3.3 does not hold.
 - The noise is calibrated and certified. The noise printed in Theorem 4.2 spends up to 4φ of zCDP in the search, of
   which φ/2 is claimed, if a record is replaced.
-- What is returned begins with x_0; print numbers the same points from x_1 (and its "while t <= T" makes one step more).
+- What is returned begins with x_0; the paper numbers the same points from x_1 (and its "while t <= T" makes one step
+  more).
 - There are no kicks by default: what is proven, with constants, concerns points of first order. Kicks that are asked
   for move the point, which costs no privacy; printed kicks (line 8) query the records once more each.
 
@@ -53,7 +55,7 @@ _HALF = Fraction(1, 2)
 
 
 def at_most_one_a_step(record: Any, field: Attribute[Any], value: int) -> None:
-    """A validator: T₁ is at most T."""
+    """Return a validator: T₁ is at most T."""
     if value > record.steps:
         raise InvalidValue(field.name, value, f"at most steps = {record.steps}", "there is one query per step")
 
@@ -131,8 +133,9 @@ class StochasticSpider(Method[FiniteSum]):
 
         E, T, κ and T₁ are those of the explicit theorem, for the zCDP ρ of the one Gaussian release that keeps the
         budget; half of the budget goes to fresh estimates, half to updates. As printed, E, T, κ and T₁ are the same
-        formulas (print has unknown constants), but ρ is φ/2 for the φ with φ + 2√(φ ln(1/δ)) = ε, and the noise is that
-        of the printed theorem: it spends more than the budget if a record is replaced. With kicks there is no bound.
+        formulas (the paper has unknown constants), but ρ is φ/2 for the φ with φ + 2√(φ ln(1/δ)) = ε, and the noise is
+        that of the printed theorem: it spends more than the budget if a record is replaced. With kicks there is no
+        bound.
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         omega = fields.share(failure_probability, "failure_probability")
@@ -167,7 +170,7 @@ class StochasticSpider(Method[FiniteSum]):
         )
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Algorithm 1."""
+        """Run Algorithm 1."""
         demand_all_of_space(problem)
         memory = Walk(problem)
         fresh = CappedQueries(Gaussian(self.noise_multiplier), self.fresh_estimates, run.repetitions, run.ledger)
@@ -191,7 +194,7 @@ class StochasticSpider(Method[FiniteSum]):
         return replace(made, title="stochastic spider" + (", as printed" if self.variant == "as-printed" else ""))
 
     def _kept_budget(self) -> PrivacyBudget | None:
-        return None if self.variant == "as-printed" else self.budget  # print spends more: its ledger says how much
+        return None if self.variant == "as-printed" else self.budget  # the paper spends more: its ledger says how much
 
     def error_bound(self, problem: FiniteSum, failure_probability: ExactLike = "0.1") -> Enclosure:
         """Enclose the bound on the largest error of all estimates of a run, which fails with probability ω at most.
@@ -338,7 +341,7 @@ def tuned(
     gap: Fraction | None = None,
     slack: Fraction = Fraction(0),
 ) -> tuple[int, int, float]:
-    """T, T₁ and κ of an explicit theorem for a search that costs ρ of zCDP if a record is replaced.
+    """Return T, T₁ and κ of an explicit theorem for a search that costs ρ of zCDP if a record is replaced.
 
     T₁ is at most T, with which it is not a cap at all, and is made for an error that is larger by a factor 1 + slack.
 
@@ -370,7 +373,7 @@ def from_above(statement: Theorem, part: str, values: Mapping[str, Fraction]) ->
 
 def demand_enough(found: Evaluation, fresh_estimates: int, steps: int) -> Enclosure:
     """Return the value of a bound, or ``InvalidValue`` where the cap may stop the run before the bound is reached."""
-    # a run that may take a fresh estimate at every step is never stopped, which is all that T₁ is needed for
+    # T₁ only serves to stop runs; one that may take a fresh estimate at every step is never stopped
     if found.applies is not True and fresh_estimates < steps:
         advice = "so that the run is not stopped before the bound is reached: more of them, or a larger κ"
         raise InvalidValue("fresh_estimates", fresh_estimates, "1 + (6B/M + 4.5 T E²/M²)/κ at least", advice)
@@ -385,10 +388,10 @@ def claimed_zcdp(budget: PrivacyBudget) -> Fraction:
 
 
 def difference_stddev(multiplier: Fraction, problem: FiniteSum, divisor: int) -> Fraction:
-    """σ₂, the standard deviation of an update per distance, rounded up: the oracle rounds within a relative 2^-40."""
+    """Return σ₂, the standard deviation of an update per distance, rounded up; the oracle rounds by 2^-40."""
     return multiplier * at_least(problem.smoothness, "smoothness") / divisor * (1 + Fraction(1, 2**40))
 
 
 def step_size_for(problem: FiniteSum) -> float:
-    """η = 1/M, rounded down to a double."""
+    """Return η = 1/M, rounded down to a double."""
     return to_float(1 / at_least(problem.smoothness, "smoothness"), "down")

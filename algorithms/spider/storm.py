@@ -184,14 +184,14 @@ class Storm(Method[FiniteSum]):
         return no_more_than_slope(evaluate(theorem.square, values), problem, 2)
 
     def _reach(self, problem: FiniteSum) -> float:
-        """Lη."""
+        """Return Lη."""
         return float(per_distance(problem)) * self.step_size
 
 
 def _parameters(
     problem: FiniteSum, single: float, gap: Fraction | None, steps: int | None
 ) -> tuple[int, Fraction, float, Fraction]:
-    """T, k, η and the first estimate's share with a small bound, in doubles: any are sound where the bound holds."""
+    """Return T, k, η and the first estimate's share with a small bound, in doubles: any are sound."""
     G, L = float(at_least(problem.lipschitz, "lipschitz")), float(per_distance(problem))
     start = initial_gap_of(problem, gap)
     drop = max(float(start.exact_upper if isinstance(start, Enclosure) else start), 1e-300)

@@ -92,7 +92,7 @@ def example_names() -> tuple[str, ...]:
 
 @cache
 def all_examples() -> tuple[Example, ...]:
-    """Every example there is, those as printed included; names are unique."""
+    """Return all examples, the printed variants included; names are unique."""
     return tuple(example for name in ALL for example in study(name).examples)
 
 

@@ -61,7 +61,7 @@ class Outcome:
 
 @cache
 def planned(theorems: tuple[str, ...] | None = None) -> tuple[PlannedCheck, ...]:
-    """Every check there is, or those of some statements, from the studies that hold them; names are unique."""
+    """Return all checks, or those of some statements, from the studies that hold them; names are unique."""
     names = catalogue.ALL if theorems is None else catalogue.studies_of(theorems)
     studies = {name: catalogue.study(name) for name in catalogue.ALL if name in names}
     checks = [check for name in catalogue.FAMILIES if name in studies for check in studies[name].checks]
@@ -115,7 +115,7 @@ def shortest_of_each(checks: Sequence[PlannedCheck]) -> list[PlannedCheck]:
 
 
 def left_out(theorems: Sequence[str] = ()) -> tuple[PlannedCheck, ...]:
-    """The checks of some statements, or of all, that ``run_suite`` leaves to others where it runs the shortest."""
+    """Return the checks of some statements, or of all, that ``run_suite`` leaves out in its shortest mode."""
     checks = chosen(theorems)
     kept = shortest_of_each(checks)
     return tuple(check for check in checks if check not in kept)

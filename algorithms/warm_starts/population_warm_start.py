@@ -3,10 +3,10 @@
 Lowy, Ullman & Wright 2024, Algorithm 4, with the exponential mechanism on a net as the first (Lemma E.3) and Stochastic
 Spider on fresh batches as the second.
 
-What differs from print. It does not say which records the two see. If both see all of them, what the second promises
-for independent records says nothing given a start that depends on them. Here the first n₁ records, by position, are
-the first's, the others the second's. So the two run in parallel: a record is in one part, and each part may spend the
-whole budget, where print gives each half of it by basic composition. The bound on the second's smallest gradient is
+Differences from the paper. It does not say which records the two see. If both see all of them, what the second promises
+for independent records says nothing given a start that depends on them. Here the first n₁ records, by position, are the
+first's, the others the second's. So the two run in parallel: a record is in one part, and each part may spend the whole
+budget, where the paper gives each half of it by basic composition. The bound on the second's smallest gradient is
 ``ganesh-liu-oh-thakurta-2023/theorem-4.6/explicit`` with ψ, a bound on the start's expected population risk, in the
 place of the initial gap. That theorem asks for a bound on the gap itself: Markov's inequality makes ψ one, at a factor
 1/ζ and the probability ζ.

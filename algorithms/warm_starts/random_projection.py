@@ -4,10 +4,10 @@ Lowy, Ullman & Wright 2024, section 8, after Arora et al. 2023, Algorithm 4. Wit
 N(0, 1/k), the records (Φ a_i, y_i) are those of a linear model in R^k; from u found there one returns w = Φᵀu, whose
 predictions on a record are exactly those of u on its projection: <Φᵀu, a> = <u, Φa>.
 
-Privacy. Φ does not look at the data, so what the inner algorithm spends on the projected records is all that is spent,
-under either relation: neighbours before the projection are neighbours after it. Print covers the event that a projected
-record is longer than twice the bound with δ/2; here every projected record is clipped to 2B instead, one by one, which
-costs no δ. Smoothness in R^k is then (2B)² sup|φ''| = 4L.
+Privacy. Φ does not depend on the data, so the whole spends as much as the inner algorithm on the projected records,
+under either relation: neighbours before the projection are neighbours after it. The paper covers the event that a
+projected record is longer than twice the bound with δ/2; here every projected record is clipped to 2B instead, one by
+one, which costs no δ. Smoothness in R^k is then (2B)² sup|φ''| = 4L.
 
 Utility. ∇F̃(u) = Φ∇F(w) where nothing is clipped; and ‖∇F(w)‖ <= 2‖∇F̃(u)‖ + CG/√k for an absolute constant C
 (``lowy-ullman-wright-2024/corollary-8.2``, whose derivation repairs a step of the cited proof). There is no bound with
@@ -164,6 +164,6 @@ def _demand_free(problem: Linear) -> None:
 
 
 def _demand_same(runs: list[Run]) -> None:
-    """Every repetition must have released the same, or one ledger could not speak for all of them."""
+    """Check that every repetition released the same, so that one ledger describes all of them."""
     if any(run.ledger != runs[0].ledger for run in runs):
         raise InvalidValue("inner", runs[0].algorithm, "an algorithm whose ledger does not depend on the records")

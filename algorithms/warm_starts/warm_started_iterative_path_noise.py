@@ -77,7 +77,7 @@ class WarmStartedIterativePathNoise(WarmStartedWalk):
         )
 
         def within(released: Callable[[Fraction], Mechanism]) -> Fraction:
-            """The smallest noise multiplier of what follows the start."""
+            """Return the smallest noise multiplier of what follows the start."""
             if released is Gaussian:
                 return drawn.multiplier
             return planning.multiplier_within(budget, lambda z: drawn.start.planned @ released(z))

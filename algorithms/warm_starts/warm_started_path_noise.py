@@ -190,7 +190,7 @@ class FirstPoint:
         factor, relation = budget.relation.sensitivity_factor, budget.relation
 
         def selection(z: Fraction) -> Fraction:
-            """ε_E, where ε_E²/8 is the part of zCDP that f²/(2z²) leaves to the start: 2f/z √(part/(1 - part))."""
+            """Return ε_E = 2f/z √(part/(1 - part)): ε_E²/8 is the part of zCDP that f²/(2z²) leaves to the start."""
             return 1 / planning.root_above((z / (2 * factor)) ** 2 * (1 - part) / part)
 
         z = planning.multiplier_within(budget, lambda z: choice(selection(z), relation) @ Gaussian(z))

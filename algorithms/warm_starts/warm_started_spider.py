@@ -3,7 +3,7 @@
 Lowy, Ullman & Wright 2024, Algorithm 2, with the exponential mechanism on a net (Corollary 4.3) or any other private
 start (DP-SGD for quasar-convex losses, Corollary 5.3) in front.
 
-What differs from print. Two halves (ε/2, δ/2) compose to (ε, δ), but that is wasteful: here the start gets a stated
+Differences from the paper. Two halves (ε/2, δ/2) compose to (ε, δ), but that is wasteful: here the start gets a stated
 share of the budget in zCDP (an exponential mechanism of ε_E is of bounded range, hence ε_E²/8-zCDP), and SPIDER gets
 the smallest noise for which *both together* are certified to keep (ε, δ). SPIDER's number of steps and its anchors come
 from that noise and from a public bound ψ on the start's expected excess risk, never from the risk itself.
@@ -57,7 +57,7 @@ class Start(Protocol):
         """Return one start per generator, shape (R, p); the ledger gets the releases."""
 
     def bound(self, problem: FiniteSum) -> Enclosure:
-        """At least E F(w_0) - min F over the start's own set."""
+        """Return a number that is at least E F(w_0) - min F over the start's own set."""
 
 
 def noise_of(start: Start) -> WhichNoise:
@@ -222,7 +222,7 @@ class WarmStartedSpider(Method[FiniteSum]):
         return f"the start: {self.start.noise_drawn}; then: {self.spider.noise_drawn}"
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """Algorithm 2."""
+        """Run Algorithm 2."""
         demand_smooth(problem)
         w0 = self.start.starts(problem, run.generators, run.ledger)
         run.lap("start")

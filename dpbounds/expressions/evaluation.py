@@ -1,7 +1,7 @@
 """The value of a formula: one walk over a SymPy tree, and back ends for the kinds of numbers.
 
-What is rational stays rational: whole numbers, fractions, and their sums, products, integer powers and perfect roots
-are computed exactly, so that comparisons and roundings of them (the branch of a ``Piecewise``, ``ceiling(n / b)``) are
+Rational values stay rational: whole numbers, fractions, and their sums, products, integer powers and perfect roots are
+computed exactly, so that comparisons and roundings of them (the branch of a ``Piecewise``, ``ceiling(n / b)``) are
 decided exactly whatever the back end. A number enters the back end where the first irrational operation meets it.
 
 =========  =======================  =================================================================================
@@ -64,9 +64,9 @@ def evaluate(expression: sympy.Expr, values: Values, *, backend: BackendName = "
 
     Args:
         expression: A SymPy expression with exact rationals only.
-        values: A value for every symbol, under its name, an alias of the symbol table, or the symbol itself. Values
-            are exact: text ``"0.1"`` is one tenth, a float the binary number it holds. The back end "arb" also takes
-            an ``Enclosure``, the back end "numpy" arrays. Values of symbols that do not occur are not looked at.
+        values: A value for every symbol, under its name, an alias of the symbol table, or the symbol itself. Values are
+            exact: text ``"0.1"`` is one tenth, a float the binary number it holds. The back end "arb" also takes an
+            ``Enclosure``, the back end "numpy" arrays. Values of symbols that do not occur are ignored.
         backend: "arb", "mpmath", "float" or "numpy".
         digits: Significant decimal digits to reach, 1 to 100 000; without effect on "float" and "numpy".
 

@@ -1,7 +1,7 @@
 """Exact numbers in, correctly rounded numbers out.
 
-Text means what it says (``"0.1"`` is one tenth); a Python float means the binary value it holds. Inside, such a number
-is a ``Fraction``; on the way out it is rounded in a direction that the caller names.
+Text is read as an exact decimal (``"0.1"`` is one tenth); a Python float means the binary value it holds. Inside, such
+a number is a ``Fraction``; on the way out it is rounded in a direction that the caller names.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The numbers that privacy is stated in, each checked once, where it is asked for; inside they travel as records."""
+"""The numbers of privacy statements, each checked once at the interface and passed on as a record."""
 
 from __future__ import annotations
 
@@ -106,12 +106,12 @@ class Target:
 
     @property
     def for_epsilon(self) -> bool:
-        """Whether ε is asked for, at a δ."""
+        """Whether ε is the unknown, at a given δ."""
         return self.given == "delta"
 
     @property
     def is_pure(self) -> bool:
-        """Whether ε is asked for at δ = 0."""
+        """Whether ε at δ = 0 is the unknown."""
         return self.for_epsilon and self.value == 0
 
     @classmethod
@@ -119,8 +119,8 @@ class Target:
         """Return the one that is not None; ``InvalidValue`` for both, for neither, and for one out of range.
 
         Args:
-            delta: δ, at which ε is asked for.
-            epsilon: ε, at which δ is asked for.
+            delta: δ, if ε is the unknown.
+            epsilon: ε, if δ is the unknown.
             pure: Whether δ = 0 is a question with an answer.
         """
         if delta is not None and epsilon is None:
@@ -152,5 +152,5 @@ class Budget:
 
     @property
     def at_delta(self) -> Target:
-        """Return the target at which ε is asked for."""
+        """Return the target with ε as the unknown."""
         return Target("delta", self.delta)

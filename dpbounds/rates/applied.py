@@ -297,7 +297,7 @@ def _refuse_costly(cost: Cost, limits: Limits) -> None:
 
 
 def _ordered(theorem: Theorem, rate: Rate, given: Mapping[str, Fraction], budget: Budget) -> Guarantee:
-    """An order of growth; units that print takes as 1 are put back if they are known and the numbers are given."""
+    """An order of growth; units that the paper takes as 1 are put back if they are known and the numbers are given."""
     known: dict[str, Fraction] = {**given, "rho": gaussian_rho(budget)}
     restored = rate.restored_expression
     formula, hidden = rate.expression, rate.hides

@@ -65,7 +65,7 @@ def gaussian_rho(budget: Budget) -> Fraction:
 def any_rho(budget: Budget) -> Fraction:
     """A ρ, the largest to four digits and rounded down, for which every ρ-zCDP mechanism keeps the budget.
 
-    The guess moves by secants of log δ(ε) in log ρ and decides nothing: what is returned was itself proven to keep δ.
+    The guess moves by secants of log δ(ε) in log ρ and decides nothing: the returned ρ is proven to keep δ.
     """
 
     def excess(rho: Fraction) -> float:

@@ -43,7 +43,7 @@ class Derivation:
 
     Attributes:
         text: The choice, or the substitution.
-        constants: Quantities that are set to 1 before the comparison, because print hides them.
+        constants: Quantities that are set to 1 before the comparison, because the paper hides them.
     """
 
     id: str

@@ -4,7 +4,7 @@ Proven bounds are ranked by value, each evaluated at parameters that its own sta
 them free, at good ones within the limits given: ``tuning``) and at the largest budget for which its own mechanism is
 certified to keep (ε, δ). Orders of growth are ranked apart from them, by the value of the formula inside O(.), which is
 not a bound, and only among orders that leave the same things out; one that hides how it depends on n, d, ε or δ not at
-all. What is not ranked is listed with what it needs, or why.
+all. Statements that are not ranked are listed with the missing values, or the reason.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Plan(Displayed):
     Attributes:
         values: The numbers given, under their quantities' names.
         ranking: Proven bounds from the best; then orders of growth, one kind after the other, each from the best.
-        apart: Orders of growth that have a value and cannot be ranked, because of what they hide.
+        apart: Orders of growth that have a value and cannot be ranked, because of hidden factors.
         trivial: The bounds without any algorithm, the smallest first; empty if none is known.
         floors: (id, value, whether only up to a constant) of lower bounds: no algorithm does better.
         missing: (id, names): what would be needed to evaluate it.

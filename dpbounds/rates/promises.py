@@ -1,10 +1,10 @@
 """The library's orders of growth in comparable form: per metric, with their assumptions.
 
-Orders are those that print states, and those that follow from bounds with constants (``growth``). A statement that
+Orders are those that the paper states, and those that follow from bounds with constants (``growth``). A statement that
 bounds a stronger quantity bounds a weaker one, too: the α of a second-order stationary point is a bound on the
 gradient's norm. Upper bounds that need a special shape of the risk (PL, quasar-convex, linear models, ...) are left out
 unless that shape is assumed; a lower bound counts where its hard examples belong to the class in question. Conditions
-on n, d and ε are regions, outside of which there is no guarantee. Omitted bounds are listed with the reason, so that
+on n, d and ε are regions; outside of them there is no guarantee. Omitted bounds are listed with the reason, so that
 nothing vanishes silently.
 """
 
@@ -95,7 +95,7 @@ class Promise:
 
     Attributes:
         id: The statement's id; with the part's name, if that is not the main one.
-        order: The order, with the quantities that print hides set to 1, and where it holds.
+        order: The order, with the quantities that the paper hides set to 1, and where it holds.
         standing: The status of the statement, including those that it relies on.
         shape: The special class of problems it is for, if any.
         pure: Reached with (or, for a lower bound, binding for) ε-DP alone.
@@ -340,7 +340,7 @@ def sides_of(theorem: Theorem, metric: Metric) -> set[Side]:
 
 
 def elsewhere(theorem: Theorem, part: Part, side: Side, given: tuple[Assumption, ...]) -> str:
-    """Why a part says nothing about the problems in question; empty if it does."""
+    """Why a part does not apply to the problems in question; empty if it does."""
     assumed = theorem.assumptions_of(part)
     special = [one for one in assumed if is_special(one)]
     if side is Side.UPPER:
@@ -517,7 +517,7 @@ def _joined(found: Sequence[Promise]) -> Promise:
     return replace(first, id=first.id.split(": ")[0], order=least)
 
 
-# Quantities that are chosen, or grow with the data: where one of them is left, an order cannot be laid beside others.
+# Quantities that are chosen, or grow with the data: an order that contains one of them cannot be compared with others.
 _GROWING = {
     "dataset_size", "dimension", "epsilon", "rank", "gaussian_width", "steps", "batch_size", "candidates",
     "excess_risk", "inverse_temperature", "step_size", "stationarity", "kl_exponent", "dual_norm_square",

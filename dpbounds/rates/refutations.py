@@ -1,11 +1,11 @@
 """Contradictions between statements: a lower bound above an upper bound, or a proven counter-example.
 
 Orders of growth, those that follow from constants among them, are compared exactly, as regions of n, d, ε and log 1/δ;
-bounds with constants at random points within the conditions of both. What print hides in a lower bound is taken to be
-1: one that leaves out what decides is found out. An upper bound whose print leaves out logarithms may have any power of
-log 1/δ: it is compared in n, d and ε alone. A lower bound binds an upper one where its hard examples belong to the
-class for which the other is claimed; one for ε-DP binds ε-DP algorithms only. What needs the result of another private
-step (the α of the points among which it chooses) is not a promise at a budget, and bound by nothing.
+bounds with constants at random points within the conditions of both. What the paper hides in a lower bound is taken to
+be 1: one that leaves out what decides is found out. An upper bound whose the paper leaves out logarithms may have any
+power of log 1/δ: it is compared in n, d and ε alone. A lower bound binds an upper one where its hard examples belong to
+the class for which the other is claimed; one for ε-DP binds ε-DP algorithms only. What needs the result of another
+private step (the α of the points among which it chooses) is not a promise at a budget, and bound by nothing.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Claimed:
         return tuple(one for one in self.theorem.assumptions_of(self.part) if is_special(one))
 
     def within(self, other: Claimed) -> bool:
-        """Return whether each problem that it is about is one that the other is about, too."""
+        """Return whether every problem of this statement is also a problem of the other one."""
         return follow(self.special, other.special)
 
 
@@ -81,8 +81,8 @@ class Refutation:
     """Two statements that cannot both be true as recorded.
 
     Attributes:
-        first: The lower bound; or what is marked as refuted.
-        second: The upper bound; or what it follows from.
+        first: The lower bound, or the refuted statement.
+        second: The upper bound, or the refuting statement.
         where: A region or a point.
     """
 
@@ -192,7 +192,7 @@ def _orders(
 def _translated(order: Restricted, lower: Claimed, upper: Claimed) -> Restricted | None:
     """Return an upper bound at the lower bound's problems: losses that are G-Lipschitz in l1 are G√d-Lipschitz in l2.
 
-    None where print hides G, so that the factor cannot be put in.
+    None where the paper hides G, so that the factor cannot be put in.
     """
     own, other = (one.theorem.assumptions_of(one.part) for one in (lower, upper))
     value = order.order

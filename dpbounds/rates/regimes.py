@@ -171,7 +171,8 @@ class Regime(Displayed):
     Attributes:
         space: The space of the region.
         best: Names of the results that are best there, up to logarithms; more than one is a tie.
-        by_logarithms: Those of ``best`` whose powers of logarithms are smallest; none where print hides some of them.
+        by_logarithms: Those of ``best`` whose powers of logarithms are smallest; none where the paper hides some of
+            them.
         floor: The largest lower bound there, if one is known.
         pure: Those of ``best`` that are reached with ε-DP alone.
         pure_floor: The largest lower bound for ε-DP there, where one of ``best`` is pure; None else.
@@ -413,7 +414,7 @@ def _regime(
 
 
 def _fewest_logarithms(cell: _Cell, named: Mapping[str, Order]) -> tuple[str, ...]:
-    """The winners whose logarithmic factors are smallest; none where print hides some, or they cannot be ordered.
+    """The winners whose logarithmic factors are smallest; none where the paper hides some, or they cannot be ordered.
 
     Logarithms of n and d against those of 1/δ cannot be compared: one result is ahead only if none of its powers is
     larger.

@@ -35,7 +35,7 @@ def threshold(
     """The n from which the bound is below every trivial one, by bisection: evaluated there, and with one record less.
 
     At other n nothing is claimed unless the record declares the bound monotone. Trivial bounds do not depend on n.
-    What is calibrated for each n anew is looked at only where it says nothing at the n that was given.
+    Bounds that are calibrated anew for each n are tried only if they are vacuous at the given n.
     """
     sampled = theorem.privacy is not None and theorem.privacy.guess is not None
     if not trivial or (sampled and not vacuous):
@@ -90,5 +90,5 @@ def _declared(theorem: Theorem, part: Bound) -> bool:
 
 
 def below(value: Enclosure, trivial: tuple[Trivial, ...]) -> bool:
-    """Return whether a bound is below all that holds trivially."""
+    """Return whether a bound is below all trivial bounds."""
     return all(value.less_than(one.value) is True for one in trivial)

@@ -1,7 +1,7 @@
 """The free parameters of a bound at which it is small, within limits: found in floating point, proven elsewhere.
 
-Nothing rests on the search. What it returns is rounded, and the plan evaluates the statement at the rounded parameters,
-with every condition checked; a poor search costs utility and never truth.
+Nothing rests on the search. The result is rounded, and the plan evaluates the statement at the rounded parameters, with
+every condition checked; a poor search costs utility and never truth.
 """
 
 from __future__ import annotations

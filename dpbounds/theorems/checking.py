@@ -1,8 +1,8 @@
 """Checks of every statement, in the library or in a file of your own: defects, in words.
 
 Formulas hold exact rationals and known quantities only; they scale as their unit says (F -> cF, w -> sw, every record
-repeated); what is declared monotone is so at random points; what print hides and what was put back agree; some problem
-is known that satisfies all assumptions, and is not a constant.
+repeated); what is declared monotone is so at random points; what the paper hides and what was put back agree; some
+problem is known that satisfies all assumptions, and is not a constant.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class Evaluation(Displayed):
         """A proven enclosure of the formula's value, where no condition of the statement fails.
 
         Raises:
-            InvalidValue: A condition fails: the statement says nothing at these values. It is the first that fails
+            InvalidValue: A condition fails: the statement does not apply at these values. It is the first that fails
                 which the message names.
         """
         if self._refusal is not None:

@@ -2,8 +2,8 @@
 
 An id says where its file is: ``lowy-ullman-wright-2024/corollary-4.3`` is ``lowy_ullman_wright_2024/corollary_4_3.py``.
 Listing must not wait for 200 modules and a computer algebra system, so what a list shows is kept in ``index.json``,
-which ``python -m dpbounds.theorems`` writes and a test compares with the files. A file that the index does not know yet
-is read itself.
+which ``python -m dpbounds.theorems`` writes and a test compares with the files. A file that is not in the index is read
+itself.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def indexed() -> list[Entry]:
 
 
 def order(entry: Entry) -> tuple[object, ...]:
-    """Papers in the order above, items in the order of print as far as their numbers tell."""
+    """Papers in the order above, items in the order of the paper as far as their numbers tell."""
     papers = list(PAPERS)
     first = entry.paper.split("/")[0]
     pieces = [(0, int(piece), "") if piece.isdigit() else (1, 0, piece) for piece in re.split(r"(\d+)", entry.id)]

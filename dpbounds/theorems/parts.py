@@ -158,7 +158,7 @@ class Rate(Part):
     """An order of growth: it holds up to a constant that is not stated.
 
     Attributes:
-        hides: Quantities that print takes as constants (as 1). Because of them the printed formula does not scale.
+        hides: Quantities that the paper takes as constants (as 1). Because of them the printed formula does not scale.
         restored: The same rate with those quantities put back, where they could be derived; equal to the formula where
             each of them is 1.
         logs_hidden: Whether powers of logarithms are left out, too (Õ).
@@ -226,7 +226,8 @@ class Privacy:
     Attributes:
         mechanism: Takes the values of all quantities and composes the algorithm's releases, each with its explicit
             sensitivity: the noise is given per unit of the per-record bound, so that the relation supplies the factor.
-        needs: Quantities without which the mechanism is not determined (a constant that print leaves open among them).
+        needs: Quantities without which the mechanism is not determined (a constant that the paper leaves open among
+            them).
         claim: The kind of promise; ε, δ or ρ are those of the symbol table. By default the one in those of them that
             are needed.
         guess: Of releases on samples: about which ρ one may have, as a formula in ``gaussian_mu``, the μ of the one

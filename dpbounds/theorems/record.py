@@ -259,7 +259,7 @@ class Theorem:
     def usual_unit(self, part: Part) -> Unit:
         """Return the default unit of a part.
 
-        A parameter scales like the quantity whose name it has, a bound like what it bounds. A rate that print gives
+        A parameter scales like the quantity whose name it has, a bound like what it bounds. A rate that the paper gives
         without its constants does not scale.
         """
         if isinstance(part, Parameter):

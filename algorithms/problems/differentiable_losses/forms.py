@@ -20,13 +20,13 @@ class Form(Protocol):
     picks: ClassVar[bool]  # whether X has one 1 in each row: then what stands for X is where, or -1 for none
 
     def sizes(self, equation: Any, side: int) -> Sizes | None:
-        """T, a (1 where rows are picked) and b; None where it is not of this form."""
+        """Return T, a (1 where rows are picked) and b; None where it is not of this form."""
 
     def inputs(self, equation: Any, side: int, operands: Any, sizes: Sizes) -> Any:
-        """X, shape (T, a)."""
+        """Return X, shape (T, a)."""
 
     def slopes(self, equation: Any, side: int, slope: Any, sizes: Sizes) -> Any:
-        """D, shape (T, b), the slopes of the output."""
+        """Return D, shape (T, b), the slopes of the output."""
 
     def placed(self, equation: Any, side: int, total: Any, shape: tuple[int, ...]) -> Any:
         """Return the operand, of this shape, from how it is laid out."""

@@ -3,8 +3,8 @@
 Where a leaf W of the parameters occurs once, in a product x W, as the kernel of a convolution, or with rows picked out
 of it (whatever comes before and after), a record's gradient is X'D: X the T rows that came in, D the slopes of the T
 rows that came out (Goodfellow 2015; Bu, Wang, Zha & Karypis 2022 keep both and sum at once). These ``forms`` are found
-in the program that JAX traces; at each of them a "tap" of zeros is added, whose gradient is D. What is not of a form
-keeps its copies.
+in the program that JAX traces; at each of them a "tap" of zeros is added, whose gradient is D. Leaves without a form
+keep their copies.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Product:
 
 
 def products(program: Any, leaves: int) -> list[Product]:
-    """The leaves (the first arguments of a closed jaxpr) that occur once, in a product, and are smaller as X and D."""
+    """Return the leaves (first arguments of a closed jaxpr) used once, in a product, and smaller as X and D."""
     uses: dict[int, int] = dict.fromkeys(range(leaves), 0)
     found: dict[int, Product] = {}
 
@@ -144,7 +144,7 @@ def outcomes(program: Any, products: Sequence[Product]) -> dict[Place, Any]:
 
 
 def taken_apart(product: Product, operands: Sequence[Any], slope: Any) -> tuple[Any, Any]:
-    """X, shape (T, a), and D, shape (T, b), of one record."""
+    """Return X, shape (T, a), and D, shape (T, b), of one record."""
     form, given = product.form, (product.equation, product.side)
     return form.inputs(*given, operands, product.sizes), form.slopes(*given, slope, product.sizes)
 

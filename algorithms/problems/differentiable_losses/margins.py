@@ -45,7 +45,7 @@ def limit(bound: Fraction, records: int, dimension: int, tokens: int = 1) -> flo
 
 
 def cancelling(tokens: int) -> int:
-    """K: how many times as long as a record's clipped gradient the terms may be that it is a sum of."""
+    """Return K, the largest ratio of the norm of a term of a record's gradient to that of the clipped gradient."""
     return 1 if tokens == 1 else 4 * (math.isqrt(tokens - 1) + 1)
 
 

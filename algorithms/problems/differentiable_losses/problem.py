@@ -142,11 +142,11 @@ class Differentiable(CutGradients):
         return proximal_l1(moved, 0.0, None if self.radius is None else float(self.radius))
 
     def projected_gradient(self, X: ArrayLike, gradients: ArrayLike, step_size: float) -> Array:
-        """(x - x⁺)/γ for every row, shapes (R, p)."""
+        """Return (x - x⁺)/γ for every row, shapes (R, p)."""
         return (checked_points(X, self.dimension) - self.proximal_step(X, gradients, step_size)) / step_size
 
     def optimised(self, optimiser: Any) -> tuple[Callable[[Array], Any], Callable[[Array, Array, Any], Any]]:
-        """Steps of an Optax optimiser: its state at a point; and from point, gradient and state the next two."""
+        """Return the steps of an Optax optimiser: its state at a point, and the next point and state."""
         import jax
         from jax.flatten_util import ravel_pytree
 

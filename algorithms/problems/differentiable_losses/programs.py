@@ -216,7 +216,7 @@ def rows_of(leaves: Any, rows: int) -> list[Any]:
 def compiled(
     loss: Loss, parameters: Any, records: Any, clip: Any, memory_limit: int, differences: bool, copies: bool | None
 ) -> tuple[Compiled, Clipping, Array, Leaves]:
-    """The programs of a loss, its start as doubles, shape (p,), and its records; errors as ``differentiable``."""
+    """Return the programs of a loss, its start, shape (p,), and its records; errors as ``differentiable``."""
     import jax
     from jax.flatten_util import ravel_pytree
 
@@ -356,7 +356,7 @@ def _as_they_are(answers: list[Any]) -> list[sums.Part]:
 def _chunk(
     made: Compiled, start: Any, leaves: Leaves, memory_limit: int, differences: bool, groups: int
 ) -> tuple[int, int]:
-    """Rows and lanes, the largest powers of two that fit into the memory and are of use: of public numbers alone.
+    """Return rows and lanes: the largest useful powers of two that fit into memory, from public numbers alone.
 
     Fewer lanes come before fewer rows: every call takes memory anew, and what it gives back is not always taken again.
     """
@@ -377,7 +377,7 @@ def _chunk(
 
 
 def blocks(rows: Indices, most: int) -> Iterator[Indices]:
-    """Records in chunks; all run on the one program that is ``most`` wide, as others round gradients in other ways."""
+    """Yield records in chunks for the one program of width ``most``, as other widths round gradients differently."""
     for start in range(0, len(rows), most):
         yield rows[start : start + most]
 

@@ -45,7 +45,7 @@ class Outer:
     restored: Callable[[Any], Any]
 
     def sizes(self) -> tuple[Any, Any]:
-        """At least ‖X'D‖_F², and ‖X‖_F² ‖D‖_F²: the same where T is 1; shape (lanes,) each."""
+        """Return a number that is at least ‖X'D‖_F², and ‖X‖_F² ‖D‖_F²: the same where T is 1; shape (lanes,) each."""
         import jax
 
         X, D = self._doubles()
@@ -87,7 +87,7 @@ class Picked:
     restored: Callable[[Any], Any]
 
     def sizes(self) -> tuple[Any, Any]:
-        """At least ‖X'D‖_F², and ‖X‖_F² ‖D‖_F², as of ``Outer``."""
+        """Return a number that is at least ‖X'D‖_F², and ‖X‖_F² ‖D‖_F², as of ``Outer``."""
         import jax
 
         jnp, (there, D), tokens = jax.numpy, self._doubles(), self.places.shape[1]
@@ -132,7 +132,7 @@ def changes(here: Any, before: Any) -> Copies:
 def clipped_sum(
     parts: Sequence[Part], groups: Sequence[int], there: Any, limits: Any, cancel: int = 1
 ) -> tuple[Any, Any]:
-    """The sum of records' gradients, each clipped to a limit in every group of leaves, and how many needed no clipping.
+    """Return the sum of records' gradients, clipped in every group of leaves, and the number left unclipped.
 
     Args:
         parts: One for each leaf.

@@ -69,7 +69,7 @@ class ConstraintSet(Protocol):
         """Return a point of C with the least <g, v> for each row g."""
 
     def minkowski_norm(self, points: ArrayLike) -> Array:
-        """Min {t >= 0: x in tC} for each row, shape (R,)."""
+        """Return min {t >= 0: x in tC} for each row, shape (R,)."""
 
     def contains(self, points: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:
         """Return whether each row violates no constraint by more than ``tolerance``, shape (R,)."""
@@ -79,7 +79,7 @@ class ConstraintSet(Protocol):
 
 
 def support(constraint: ConstraintSet, directions: ArrayLike) -> Array:
-    """Max <g, v> over the set for each row g, shape (R,): the dual of the Minkowski norm where the set is symmetric."""
+    """Return max <g, v> over the set for each row g, shape (R,): the dual Minkowski norm of a symmetric set."""
     rows = checked_rows(directions, constraint.dimension, "directions")
     products: Array = np.einsum("rp,rp->r", rows, constraint.linear_minimiser(-rows))
     return products
@@ -160,7 +160,7 @@ class OfRadius(ConstraintSet):
 
 
 def row_norms(rows: Array) -> Array:
-    """l2 norms, shape (R, 1), without overflow or underflow of the squares."""
+    """Return l2 norms, shape (R, 1), without overflow or underflow of the squares."""
     largest = np.abs(rows).max(axis=1, keepdims=True)
     scaled = rows / np.where(largest > 0, largest, 1.0)
     lengths: Array = largest * np.sqrt((scaled * scaled).sum(axis=1, keepdims=True))
@@ -168,7 +168,7 @@ def row_norms(rows: Array) -> Array:
 
 
 def directions_of(rows: Array) -> Array:
-    """Rows scaled to l2 norm 1; a row of zeros stays as it is."""
+    """Return rows scaled to l2 norm 1; a row of zeros stays as it is."""
     largest = np.abs(rows).max(axis=1, keepdims=True)
     scaled = rows / np.where(largest > 0, largest, 1.0)
     units: Array = scaled / np.maximum(np.sqrt((scaled * scaled).sum(axis=1, keepdims=True)), 1.0)

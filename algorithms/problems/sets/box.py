@@ -62,7 +62,7 @@ class Box(ConstraintSet):
 
     @classmethod
     def cube(cls, dimension: int, half_width: ExactLike = 1) -> Box:
-        """[-h, h]^p, the ball of the maximum norm.
+        """Return [-h, h]^p, the ball of the maximum norm.
 
         Args:
             dimension: p >= 1.
@@ -122,12 +122,12 @@ class Box(ConstraintSet):
         return np.clip(self._rows(points), *self._ends)
 
     def linear_minimiser(self, directions: ArrayLike) -> Array:
-        """l_i where g_i >= 0, u_i where g_i < 0."""
+        """Return l_i where g_i >= 0, u_i where g_i < 0."""
         rows = self._rows(directions, "directions")
         return np.where(rows < 0, self._ends[1], self._ends[0])
 
     def minkowski_norm(self, points: ArrayLike) -> Array:
-        """Max |x_i|/u_i for a symmetric box; raises ``InvalidValue`` for any other."""
+        """Return max |x_i|/u_i for a symmetric box; raise ``InvalidValue`` for any other."""
         if not self.symmetric:
             raise InvalidValue("set", "a box with lower != -upper", "a centrally symmetric set, for a Minkowski norm")
         half = np.array([float(end) for end in self.upper])

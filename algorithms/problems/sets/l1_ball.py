@@ -34,7 +34,7 @@ class L1Ball(OfRadius):
         return times(self.norm_bound, mean_largest_magnitude(self.dimension))
 
     def project(self, points: ArrayLike) -> Array:
-        """Soft thresholding at the level that brings the l1 norm to r; rows inside stay as they are."""
+        """Return rows soft-thresholded at the level that brings the l1 norm to r; rows inside stay as they are."""
         return project_on_l1_ball(self._rows(points), to_float(self.radius, "down"))
 
     def linear_minimiser(self, directions: ArrayLike) -> Array:
@@ -47,7 +47,7 @@ class L1Ball(OfRadius):
         return chosen
 
     def minkowski_norm(self, points: ArrayLike) -> Array:
-        """‖x‖₁/r."""
+        """Return ‖x‖₁/r."""
         rows = self._rows(points)
         norms: Array = (np.abs(rows) / float(self.radius)).sum(axis=1)
         return norms

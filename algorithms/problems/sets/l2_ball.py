@@ -43,11 +43,11 @@ class L2Ball(OfRadius):
         return np.where(row_norms(rows) <= radius, rows, radius * directions_of(rows))
 
     def linear_minimiser(self, directions: ArrayLike) -> Array:
-        """-r g/‖g‖₂ (Cauchy-Schwarz), and 0 for g = 0."""
+        """Return -r g/‖g‖₂ (Cauchy-Schwarz), and 0 for g = 0."""
         return -to_float(self.radius, "down") * directions_of(self._rows(directions, "directions"))
 
     def minkowski_norm(self, points: ArrayLike) -> Array:
-        """‖x‖₂/r."""
+        """Return ‖x‖₂/r."""
         norms: Array = row_norms(self._rows(points))[:, 0] / float(self.radius)
         return norms
 

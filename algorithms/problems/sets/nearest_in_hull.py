@@ -60,7 +60,7 @@ def nearest_in_hull(vertices: Array, rows: Array) -> Array:
 def _add_vertices(
     offsets: Array, scale: Array, weights: Array, active: Mask, minor: Mask, done: Mask, distances: Array
 ) -> None:
-    """The major step, in place, of the rows that are neither done nor within minor steps."""
+    """Make the major step, in place, for the rows that are neither done nor within minor steps."""
     turn = np.flatnonzero(~minor & ~done)
     residuals = np.einsum("rn,rnp->rp", weights[turn], offsets[turn])
     slopes = np.einsum("rnp,rp->rn", offsets[turn], residuals)
@@ -77,7 +77,7 @@ def _add_vertices(
 
 
 def _affine_step(vertices: Array, offsets: Array, weights: Array, active: Mask) -> tuple[Array, Mask, Mask]:
-    """One minor step: new weights, active sets, and which rows have reached the affine minimum."""
+    """Return one minor step: new weights, active sets, and which rows have reached the affine minimum."""
     # Least squares in the differences from the heaviest vertex, each scaled to length 1: a Gram matrix would square the
     # condition number and could not distinguish vertices that nearly coincide.
     each = np.arange(len(offsets))

@@ -122,7 +122,7 @@ class Polytope(ConstraintSet):
         return chosen
 
     def minkowski_norm(self, points: ArrayLike) -> Array:
-        """Min Σ λ_i over λ >= 0 with Σ λ_i v_i = x, one sparse linear programme for all rows (HiGHS).
+        """Return min Σ λ_i over λ >= 0 with Σ λ_i v_i = x, by one sparse linear programme for all rows (HiGHS).
 
         Infinite for a point outside the span of the vertices (further than rounding). Raises ``InvalidValue`` for a set
         that is not symmetric.
@@ -151,7 +151,7 @@ class Polytope(ConstraintSet):
         return norms
 
     def contains(self, points: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:
-        """Whether the distance to the nearest point of the hull is at most the tolerance (and rounding error)."""
+        """Return whether the distance to the nearest point of the hull is at most the tolerance, up to rounding."""
         rows, slack = self._rows(points), checked_tolerance(tolerance)
         size = np.abs(rows).max(axis=1) + np.abs(self.vertices).max()
         rounding = 64 * self.dimension * 2.0**-53 * size

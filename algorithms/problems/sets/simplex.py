@@ -49,7 +49,7 @@ class Simplex(OfRadius):
         return times(self.norm_bound, mean_largest(self.dimension))
 
     def project(self, points: ArrayLike) -> Array:
-        """max(v - θ, 0) with the level θ that brings the sum to r."""
+        """Return max(v - θ, 0) with the level θ that brings the sum to r."""
         return project_on_simplex(self._rows(points), float(self.radius))
 
     def linear_minimiser(self, directions: ArrayLike) -> Array:
@@ -60,7 +60,7 @@ class Simplex(OfRadius):
         return chosen
 
     def minkowski_norm(self, points: ArrayLike) -> Array:
-        """There is none: always raises ``InvalidValue``."""
+        """Raise ``InvalidValue``: there is none."""
         del points
         advice = "its symmetric hull is the l1 ball: use L1Ball of the same radius"
         raise InvalidValue("set", "a simplex", "a centrally symmetric set, for a Minkowski norm", advice)

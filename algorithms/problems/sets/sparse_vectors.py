@@ -89,12 +89,12 @@ class SparseVectors(OfRadius):
         return np.where(row_norms(rows) <= radius, rows, radius * directions_of(rows))
 
     def linear_minimiser(self, directions: ArrayLike) -> Array:
-        """-r g_S/‖g_S‖₂ with S the s largest magnitudes (Cauchy-Schwarz on each support), and 0 for g = 0."""
+        """Return -r g_S/‖g_S‖₂ with S the s largest magnitudes (Cauchy-Schwarz on each support), and 0 for g = 0."""
         rows = self._hard_threshold(self._rows(directions, "directions"))
         return -to_float(self.radius, "down") * directions_of(rows)
 
     def minkowski_norm(self, points: ArrayLike) -> Array:
-        """There is none: always raises ``InvalidValue``."""
+        """Raise ``InvalidValue``: there is none."""
         del points
         advice = "its convex hull is L1Ball for s = 1 and L2Ball for s = p"
         raise InvalidValue("set", "the sparse vectors", "a convex symmetric set, for a Minkowski norm", advice)

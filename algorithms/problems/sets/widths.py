@@ -20,7 +20,7 @@ _ACCURACY_BITS = 70  # bits of the truncated tails, absolute
 
 
 def mean_norm(dimension: int) -> sympy.Expr:
-    """E‖g‖₂ = √2 Γ((k+1)/2)/Γ(k/2) for g ~ N(0, I_k).
+    """Return E‖g‖₂ = √2 Γ((k+1)/2)/Γ(k/2) for g ~ N(0, I_k).
 
     ‖g‖₂ has density t^(k-1) e^(-t²/2) 2^(1-k/2)/Γ(k/2) on t > 0, and ∫ t^k e^(-t²/2) dt = 2^((k-1)/2) Γ((k+1)/2).
     """
@@ -30,7 +30,7 @@ def mean_norm(dimension: int) -> sympy.Expr:
 
 @lru_cache(maxsize=1024)
 def mean_largest_magnitude(count: int) -> Enclosure:
-    """E max |g_i| over N independent standard Gaussians, proven.
+    """Return E max |g_i| over N independent standard Gaussians, proven.
 
     For a variable M >= 0, E M = ∫ P(M > t) dt = ∫_0^∞ (1 - erf(t/√2)^N) dt. Beyond b >= 0 the integrand is at least 0
     and at most 2N P(g > t) (Bernoulli's inequality), and ∫_b^∞ P(g > t) dt = φ(b) - b P(g > b) lies in [0, φ(b)].
@@ -44,7 +44,7 @@ def mean_largest_magnitude(count: int) -> Enclosure:
 
 @lru_cache(maxsize=1024)
 def mean_largest(count: int) -> Enclosure:
-    """E max g_i over N independent standard Gaussians, proven (exactly 0 for N = 1).
+    """Return E max g_i over N independent standard Gaussians, proven (exactly 0 for N = 1).
 
     E M = ∫_0^∞ (1 - Φ(t)^N) dt - ∫_0^∞ Φ(-t)^N dt. Beyond b >= 0 the first integrand is in [0, N P(g > t)] (Bernoulli's
     inequality) and the second in [0, P(g > t)]; ∫_b^∞ P(g > t) dt = φ(b) - b P(g > b) lies in [0, φ(b)].
@@ -61,7 +61,7 @@ def mean_largest(count: int) -> Enclosure:
 def _mean(
     method: str, positive: Callable[[acb], acb], negative: Callable[[acb], acb] | None, tail_weight: int
 ) -> Enclosure:
-    """∫_0^∞ positive - ∫_0^∞ negative, where beyond b the first is in [0, weight φ(b)] and the second in [0, φ(b)]."""
+    """Return ∫_0^∞ positive - ∫_0^∞ negative; beyond b they are in [0, weight φ(b)] and in [0, φ(b)]."""
     with working(_PRECISION):
         end = math.isqrt(2 * (tail_weight.bit_length() + _ACCURACY_BITS)) + 1  # weight e^(-b²/2) < 2^-bits
         density = (-(arb(end) ** 2) / 2).exp() / (2 * arb.pi()).sqrt()

@@ -45,7 +45,7 @@ class Audit:
 
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
-    """ε(δ) of the pair N(0, 1), N(μ, 1), in double precision: δ(ε) = Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ).
+    """Return ε(δ) of the pair N(0, 1), N(μ, 1), in doubles: δ(ε) = Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ).
 
     Source: Balle & Wang 2018, Theorem 8.
     """

@@ -75,13 +75,13 @@ class Histogram:
         self.counts = np.zeros((2, len(edges) + 1))
 
     def of(self, values: Array, second: Sides) -> Array:
-        """Counts of new values, shape (2, bins): on the first dataset, on the second."""
+        """Return counts of new values, shape (2, bins): on the first dataset, on the second."""
         bins, size = np.searchsorted(self.edges, values, side="left"), len(self.edges) + 1
         return np.stack([np.bincount(bins[side], minlength=size) for side in (~second, second)]).astype(np.float64)
 
 
 def _thresholds(values: Array) -> Array:
-    """Edges for a score of unknown scale, from its first values: every one, or quantiles with fine tails."""
+    """Return edges for a score of unknown scale from its first values: all of them, or quantiles with fine tails."""
     distinct = np.unique(values)
     if len(distinct) > _QUANTILES:
         tail = np.geomspace(1 / len(values), 0.5, _QUANTILES // 2)
@@ -90,7 +90,7 @@ def _thresholds(values: Array) -> Array:
 
 
 def _tail_bets(counts: Array, tested: Array, delta: float) -> Array:
-    """R in every bin, shape (grid, bins), of the best bets on the two tails; NaN where nothing is bet.
+    """Return R in every bin, shape (grid, bins), of the best bets on the two tails; NaN without a bet.
 
     Args:
         counts: Counts of earlier runs, shape (2, bins).
@@ -131,7 +131,7 @@ def _tail_bets(counts: Array, tested: Array, delta: float) -> Array:
 
 
 def _calibrated(histogram: Histogram) -> Array:
-    """The probability of P in every bin of a log-likelihood ratio (of Q to P), by logistic regression on earlier runs.
+    """Return the probability of P in every bin of log Q/P, by logistic regression on earlier runs.
 
     Its prior is that the ratio is right, so that the first runs need none before them.
     """
@@ -155,7 +155,7 @@ def _calibrated(histogram: Histogram) -> Array:
 
 
 def _won(bets: Array, counts: Array, tested: Array, delta: float) -> Array:
-    """Logarithm of the wealth gained on new runs by the bets (r or NaN, shape (grid, bins)); see the module."""
+    """Return the log wealth gained on new runs by the bets (r or NaN, shape (grid, bins)); see the module."""
     s, rest = special.expit(tested)[:, None], special.expit(-tested)[:, None]
     on_first, on_second = bets > s, bets < rest  # NaN is neither
     with np.errstate(invalid="ignore", divide="ignore"):

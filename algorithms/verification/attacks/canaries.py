@@ -78,7 +78,7 @@ def audit_in_one_run(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Audit:
-    """One run of an algorithm on one dataset with canaries, guessed from all its noisy gradients.
+    """Audit one run of an algorithm on one dataset with canaries, guessed from all its noisy gradients.
 
     The score of a canary is how far the answers point along what its gradient would be at the points they are about: up
     to terms that hardly depend on the coin, its log-likelihood ratio.
@@ -106,7 +106,7 @@ def audit_in_one_run(
 def audit_example_in_one_run(
     name: str, budget: PrivacyBudget, *, confidence: float = 0.95, seed: int = 0
 ) -> AuditedAlgorithm:
-    """The example of that name at a budget, in one run on canaries: as many as it has records, a quarter guessed.
+    """Return the example of that name for one run on canaries: as many as it has records, a quarter guessed.
 
     That a canary is silent is a record that is removed, n public, and one that is replaced as well: the bound is about
     either relation.

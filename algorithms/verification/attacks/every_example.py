@@ -33,7 +33,7 @@ _NOT_AUDITED = (
 
 
 def ledger(name: str, repetitions: int, seed: int) -> Numbers:
-    """Repetitions under each relation with a proof: ε of the ledgers, certified, compared with (1, 1e-5); guarded."""
+    """Run guarded repetitions under each relation with a proof, and compare the ledgers' ε with (1, 1e-5)."""
     budgets = (PrivacyBudget.of(_EPSILON, _DELTA, relation) for relation in example(name).relations)
     posed = [example(name).calibrated(budget) for budget in budgets]
     examined(*posed[0], seed % 2**62)
@@ -42,7 +42,7 @@ def ledger(name: str, repetitions: int, seed: int) -> Numbers:
 
 
 def audit(name: str, runs: int, confidence: float, seed: int) -> Numbers:
-    """An attack on the worst neighbouring datasets: the ε that it proves, the certified upper bound at the same δ."""
+    """Attack the worst neighbouring datasets: the ε that it proves, and the certified upper bound at the same δ."""
     from dpbounds.algorithms.verification.attacks.experiments import audit_example  # to plan an attack takes none
 
     budget = PrivacyBudget.of(_EPSILON, _DELTA)

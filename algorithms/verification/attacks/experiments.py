@@ -251,7 +251,7 @@ class Game:
     title: str = ""
 
     def scores(self, count: int, source: np.random.Generator) -> tuple[dict[str, Array], Sides]:
-        """Scores of independent runs, each on the first or the second dataset by a fair coin, and on which.
+        """Return scores of independent runs, each on the first or second dataset by a fair coin, and the datasets.
 
         The coins are independent of the runs, which are ordered by them: the first ones are those on the first one.
         """
@@ -391,7 +391,7 @@ def _at_first(game: Game, runs: int, source: np.random.Generator, seconds: float
 
 
 def _loudest(games: Mapping[str, Game], source: np.random.Generator, seconds: float = math.inf) -> str:
-    """The canary whose log-likelihood ratio varies more, or the first, if about equal; these runs are not counted.
+    """Return the canary whose log-likelihood ratio varies most, in runs that do not count; the first one on a tie.
 
     The difference of its means, which for Gaussian releases is the same number, is known far less well.
     """

@@ -101,7 +101,7 @@ def judged(mutation: Mutation, *, runs: int = 4000, confidence: float = 0.95, se
 
 
 def as_written(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
-    """N(0, amount² I)."""
+    """Return N(0, amount² I) noise."""
     return amount * standard_gaussian(generators, dimension)
 
 
@@ -126,13 +126,13 @@ def on_the_sphere(generators: Sequence[np.random.Generator], dimension: int, amo
 
 
 def in_the_ball(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
-    """Uniform in the ball of that radius."""
+    """Return noise uniform in the ball of that radius."""
     shrink = np.array([[generator.random()] for generator in generators]) ** (1 / dimension)
     return shrink * on_the_sphere(generators, dimension, amount, step)
 
 
 def first_records(records: int, size: int, generator: np.random.Generator) -> Rows:
-    """A "random" batch: always the first ones."""
+    """Return a "random" batch that always holds the first records."""
     return np.arange(size)
 
 
@@ -142,12 +142,12 @@ def random_records(records: int, size: int, generator: np.random.Generator) -> R
 
 
 def public_step(problem: Problem) -> float:
-    """1/(2L), L the public constant."""
+    """Return 1/(2L), L the public constant."""
     return 1 / (2 * float(problem.smoothness))
 
 
 def fitted_step(problem: Problem) -> float:
-    """1/(2L) with the L of the records at hand."""
+    """Return 1/(2L) with the L of the given records."""
     largest = np.linalg.norm(problem.signed_features, axis=1).max()
     return 1 / (2 * float(largest) ** 2 * float(problem.loss.largest_curvature))
 
@@ -173,7 +173,7 @@ class Descent:
     steps: int = _STEPS
 
     def run(self, problem: Problem, seed: int, repetitions: int, hear: Listener) -> Array:
-        """Returns the last points, shape (R, p), having told ``hear`` of every answer."""
+        """Return the last points, shape (R, p), after passing every answer to ``hear``."""
         generators = streams(seed, repetitions)
         divisor = problem.records if self.batch is None else _BATCH
         amount = self.multiplier * float(problem.lipschitz) / divisor
@@ -238,7 +238,7 @@ _ON_BATCHES = 2  # noise multiplier of one answer about a random batch
 
 
 def _batch_claim() -> float:
-    """One answer about a random batch."""
+    """Return the ε claimed for one answer about a random batch."""
     mechanism = Batch(_BATCH, _RECORDS, replacement=False).sample(Gaussian(_ON_BATCHES))
     return accountants.epsilon(mechanism, delta=_CLAIM.delta, relation=_CLAIM.relation).upper
 
@@ -247,7 +247,7 @@ _RADIUS = Fraction(40)  # radius of the ball, in units of G on the sum
 
 
 def _ball_delta() -> float:
-    """One answer with noise in the ball is (0, δ)-private."""
+    """Return the δ of one answer with noise in the ball, which is (0, δ)-private."""
     return accountants.delta(UniformBall(_RADIUS, _DIMENSION), epsilon=0, relation=_CLAIM.relation).upper
 
 
@@ -264,7 +264,7 @@ def _with_unclipped_records() -> Pair:
 
 
 def _with_a_large_record() -> Pair:
-    """Small records, and a large one on the first side, to which a step size is fitted."""
+    """Return a pair of small records, and a large one on the first side, to which a step size is fitted."""
     small = np.zeros((_RECORDS, _DIMENSION))
     small[:, 0] = float(_problem().feature_bound) / 8
     large = small.copy()
@@ -298,7 +298,7 @@ def _spider_claim() -> float:
 
 
 def _audit_spider(printed: bool, runs: int, confidence: float, seed: int) -> tuple[str, Audit]:
-    """Every other estimate is fresh, the others add a difference."""
+    """Audit SPIDER with every other estimate fresh; the others add a difference."""
     pair = worst_pair(_problem(), Relation.REPLACE_ONE, "curved")
     fresh, differences = _spider_multipliers(printed)
     gamma = public_step(_problem())

@@ -49,7 +49,7 @@ class Pair:
 
 
 def worst_pair(problem: Any, relation: str | Relation = Relation.REPLACE_ONE, shape: Shape = "steep") -> Pair:
-    """The public constants of a problem with other records: a canary that moves answers all it may, the others silent.
+    """Return a pair with the problem's public constants: a canary of the largest effect, and silent other records.
 
     The canary's gradient and Hessian are those that the accounting allows any record, not those of the problem's loss:
 
@@ -85,7 +85,7 @@ def shapes_for(problem: object) -> tuple[Shape, ...]:
 
 
 def pairs_of_norms(problem: object, relation: str | Relation = Relation.REPLACE_ONE) -> Iterator[tuple[str, Pair]]:
-    """Pairs with the problem's own loss, by name, that show which norm of a record is meant.
+    """Yield pairs with the problem's own loss, by name, that show which norm of a record is meant.
 
     - "clipped": the record is ten times too long, in no direction of an axis, and clipped by the library. A wrong norm
       lets more of it pass.
@@ -242,7 +242,7 @@ class _Canary:
         return _Told(sign, u, strength, steepest, curvature, centre, most, sign * steepest * u)
 
     def _of_record(self: Any, X: ArrayLike) -> tuple[Array, Array]:
-        """Loss (R,) and gradient (R, p) of record 0."""
+        """Return loss (R,) and gradient (R, p) of record 0."""
         points, told = np.asarray(X, dtype=np.float64), self._told
         if self._shape == "steep":
             slopes = np.empty(points.shape)

@@ -120,7 +120,7 @@ class _Known(Landscape):
 
 
 def pair_for(algorithm: object, problem: object, relation: Relation) -> Pair | None:
-    """The worst pair for a selection among known points of a landscape; None where there is no such pair of its own."""
+    """Return the worst pair for a selection among known points of a landscape; None if it has none of its own."""
     if isinstance(problem, Landscape):
         if isinstance(algorithm, AboveThresholdSelection):
             return _of_threshold(algorithm, problem, relation)
@@ -151,7 +151,7 @@ def _public(problem: Landscape) -> dict[str, Any]:
 
 
 def _of_threshold(algorithm: AboveThresholdSelection, problem: Landscape, relation: Relation) -> Pair:
-    """Every point but the last is moved away from its thresholds by record 0, the last one towards them; or not.
+    """Return a pair in which record 0 moves all points but the last away from the thresholds, and the last to them.
 
     That one moves norms by G/n and curvatures by L/n is all that the accounting knows of a record: here it does so at
     every point. The others put the points so high that about one of them passes.

@@ -41,7 +41,7 @@ class Queries:
 
 
 def worst_queries(candidates: int, epsilon: float) -> tuple[Queries, Queries]:
-    """Two datasets that differ in one replaced record, at which two tests joined by "and" leak the most at this size.
+    """Return two datasets that differ in one replaced record, at which two tests joined by "and" leak the most.
 
     On the first one the record pushes the last candidate below both thresholds and all others above, by G/n and M/n; on
     the second one it does the opposite. The other records put every candidate on its threshold. A dataset with losses
@@ -61,12 +61,12 @@ def worst_queries(candidates: int, epsilon: float) -> tuple[Queries, Queries]:
 
 
 def as_printed(queries: Queries, runs: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    """Algorithm 2: both tests with noise of their own. Returns the index of the candidate per run, N for none."""
+    """Run Algorithm 2, both tests with noise of their own; return the candidate's index per run, N for none."""
     return _first(np.array([queries.gradient, queries.curvature]), runs, generator)
 
 
 def repaired(queries: Queries, runs: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    """The explicit repair: one test on the larger of the two answers, with one noisy threshold of the same scale."""
+    """Run the explicit repair: one test of the larger answer, with one noisy threshold of the same scale."""
     return _first(np.maximum(queries.gradient, queries.curvature)[None], runs, generator)
 
 
@@ -96,7 +96,7 @@ def audit_selection(
 
 
 def _first(tests: Array, runs: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    """The first candidate that passes every test, by its answers, shape (tests, N), per run; N where none does."""
+    """Return the first candidate that passes every test per run, by answers of shape (tests, N); N if none does."""
     count, firsts = tests.shape[1], []
     for done in range(0, runs, _AT_ONCE):
         rows = min(_AT_ONCE, runs - done)

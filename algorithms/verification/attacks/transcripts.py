@@ -240,7 +240,7 @@ def _block_of(oracle: Any) -> NDArray[np.int64] | None:
 
 
 def gradient(X: Array, problem: Any, record: int | None = None, rows: NDArray[np.int64] | None = None) -> Array:
-    """The mean gradient of all records at points X, shape (R, d), of each repetition's own rows, or of one record."""
+    """Return the mean gradient at points X, shape (R, d), of all records, each repetition's rows, or one record."""
     if rows is not None:
         block: Array = problem.batch_gradient(X, rows)
         return block
@@ -310,7 +310,7 @@ class Witness:
         self._understood += int(noisy.sum())
 
     def _hear_visit(self, answer: Answer, rows: NDArray[np.int64]) -> None:
-        """The average over where record 0 was dealt to, of an epoch (of all epochs, where batches are kept)."""
+        """Average over the batch of record 0 in an epoch (in all epochs, if batches are kept)."""
         place, drawn = answer.place
         key = id(answer.generators)
         if drawn or key not in self._epochs:
@@ -329,7 +329,7 @@ class Witness:
         self._understood += len(rows)
 
     def _hear_row(self, answer: Answer, rows: NDArray[np.int64]) -> None:
-        """The average over the record's group, or over whether it was drawn in each step of its own (group 0)."""
+        """Average over the record's group, or over the draws in each step of its group 0."""
         scheme, key = answer.sampling, id(answer.generators)
         assert isinstance(scheme, Correlated)
         first, new_epoch = answer.place
@@ -350,7 +350,7 @@ class Witness:
         self._understood += len(rows)
 
     def _hear_choice(self, choice: Choice) -> None:
-        """Probabilities of the exponential mechanism at the scores of either side (noisy max has others)."""
+        """Add probabilities of the exponential mechanism at the scores of either side (noisy max has others)."""
         if self._scores is None:
             return
         self.answers += 1

@@ -51,7 +51,7 @@ class Quantity:
         return Panel(title, "records n", self.axis or self.label, self.curves(results), log_x=True)
 
     def measured(self, results: Sequence[Result]) -> list[Measured]:
-        """Means and intervals, in the order of the results."""
+        """Return means and intervals, in the order of the results."""
         return [mean_interval(vector(result, self.name), CONFIDENCE) for result in results]
 
     def bounds(self, results: Sequence[Result]) -> tuple[float, ...]:
@@ -79,7 +79,7 @@ class Quantity:
 
 
 def curve_of(label: str, x: Sequence[float], means: Sequence[Measured]) -> Line:
-    """Means with their intervals."""
+    """Return means with their intervals."""
     y, low, high = zip(*((mean.mean, mean.low, mean.high) for mean in means), strict=True)
     return Line(label, tuple(x), y, low, high)
 
@@ -116,5 +116,5 @@ def records(results: Sequence[Result]) -> tuple[float, ...]:
 
 
 def exponent(x: Sequence[float], y: Sequence[float]) -> float:
-    """Least squares in logarithms: how fast, in words; no test is made of it."""
+    """Return the exponent by least squares in logarithms, for the text only; no check uses it."""
     return statistics.linear_regression([math.log(a) for a in x], [math.log(b) for b in y]).slope

@@ -306,7 +306,7 @@ def sensitivity_check(theorem: str, problem: Problem, points: ArrayLike, ledger:
 
 
 def finite_samples(values: ArrayLike) -> NDArray[np.float64]:
-    """Independent samples as a vector, shape (R,), R >= 1: the module lists the refused ones."""
+    """Return independent samples as a vector, shape (R,), R >= 1; the module lists those that are refused."""
     samples = np.asarray(values, dtype=np.float64)
     if samples.ndim != 1 or len(samples) == 0:
         raise InvalidValue("repetitions.shape", samples.shape, "(R,) with R >= 1")

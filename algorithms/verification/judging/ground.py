@@ -41,7 +41,7 @@ def plain_step(x: Array, slope: Array, length: float) -> Array:
 
 
 def ground(problem: FiniteSum, points: Array, move: Move, ridge: float = 0.0) -> Ground:
-    """Descend without noise from the lowest of a run's points, and look at the curvature at some of them.
+    """Descend without noise from the lowest of a run's points, and compute the curvature at some of them.
 
     Args:
         problem: F.
@@ -63,7 +63,7 @@ def ground(problem: FiniteSum, points: Array, move: Move, ridge: float = 0.0) ->
 
 
 def _descended(x: Array, ask: Callable[[Array], tuple[Array, Array]], move: Move) -> tuple[float, Array]:
-    """Steps twice as long as the last where the value falls, a quarter where it does not."""
+    """Descend by steps twice as long as the last one if the value falls, else a quarter as long."""
     (value,), slope = ask(x)
     length = 1.0
     for _ in range(_STEPS):

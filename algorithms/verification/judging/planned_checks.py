@@ -93,7 +93,7 @@ def by_size(quick: Values, full: Values) -> Mapping[Size, Values]:
 
 
 def cells(task: Task, **parameters: Values | Mapping[Size, Values]) -> CellsAt:
-    """Cells of a task at every combination of its parameters: a tuple is swept, and either may depend on the size.
+    """Return cells of a task at every combination of its parameters; a tuple is swept, and may depend on the size.
 
     >>> import math
     >>> [cell.parameters for cell in cells(math.pow, x=(1, 2), y=by_size(3, 30))(Size.QUICK)]
@@ -114,7 +114,7 @@ def together(*groups: CellsAt) -> CellsAt:
 
 
 def spent(theorem: str, name: str, cells: CellsAt, budget: ExactLike | None = None, of: str = "spent") -> PlannedCheck:
-    """Every ledger's certified ε lies within its budget: exact, so the confidence does not matter.
+    """Check that every ledger's certified ε is within its budget: exact, so the confidence does not matter.
 
     What counts is the ledger that spends most of its budget: it fails as soon as one of them is proven to spend more
     than allowed.
@@ -152,7 +152,7 @@ Checks = tuple[PlannedCheck, ...]
 
 
 def bounded(theorem: str, name: str, cells: CellsAt, quantity: Quantity, bound: Promise = OWN_BOUND) -> Checks:
-    """The mean of the values measured in a cell stays below an explicit bound on the expectation."""
+    """Check that the mean of a cell's values stays below an explicit bound on the expectation."""
 
     def held(result: Result, confidence: float) -> Check:
         return bound_check(theorem, _samples(result, quantity), bound(result), confidence)
@@ -163,7 +163,7 @@ def bounded(theorem: str, name: str, cells: CellsAt, quantity: Quantity, bound: 
 def quantile_bounded(
     theorem: str, name: str, cells: CellsAt, quantity: Quantity, failure: float | Fraction, bound: Promise | None = None
 ) -> Checks:
-    """The (1-ω)-quantile of the same stays below a bound that holds as often, by default its own at ω = ``failure``."""
+    """Check that their (1-ω)-quantile stays below a bound of that probability, by default that at ``failure``."""
     promise = bound or bound_of(failure)
 
     def held(result: Result, confidence: float) -> Check:
@@ -187,7 +187,7 @@ def rate_bounded(theorem: str, name: str, cells: CellsAt, failure: Promise) -> C
 
 
 def mean_bounded(theorem: str, name: str, cells: CellsAt, bound: Promise) -> Checks:
-    """The mean of the values summed in a cell (``sum``, ``squares``, ``draws``) is below a bound on the expectation."""
+    """Check that the mean of a cell's sums (``sum``, ``squares``, ``draws``) is below a bound on the expectation."""
     return _estimated(theorem, name, cells, bound, ("sum", "squares", "draws"), Mode.EXPECTATION)
 
 

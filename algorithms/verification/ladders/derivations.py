@@ -120,7 +120,7 @@ def _seen(problem: FiniteSum, run: Run, move: Move = plain_step, ridge: float = 
 
 
 def _gaps(run: Run, first: Array, lowest: float, public: float) -> tuple[Array, Array, Array]:
-    """F(first) - F(last), F(first) - the lowest value, and the public bound on it.
+    """Return F(first) - F(last), F(first) - the lowest value, and the public bound on it.
 
     The lowest value counts what the run itself reached.
     """
@@ -140,7 +140,7 @@ def _last(bound: Enclosure) -> Rung:
 def _closing(
     formula: Callable[[Array], Array], true_gap: Array, public_gap: Array, bound: Enclosure
 ) -> tuple[Rung, Rung, Rung]:
-    """The last lines of every descent: the gap that was descended, the true one, the public one; and the bound."""
+    """Return the last lines of every descent: the gap that was descended, the true one, the public one; the bound."""
     return (
         Rung(formula(true_gap), _REACHED, Due.DESCENT),
         Rung(formula(public_gap), _START, Due.START),

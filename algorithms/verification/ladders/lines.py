@@ -93,7 +93,7 @@ class Line:
 
 
 def jackknifed(samples: ArrayLike) -> Array:
-    """The mean of independent samples, and the means without each, shape (R + 1,); NaN for the one without the only.
+    """Return the mean of independent samples, and the means without each, shape (R + 1,); NaN without any sample.
 
     >>> jackknifed([1.0, 2.0, 6.0]).tolist()
     [3.0, 4.0, 3.5, 1.5]
@@ -109,7 +109,7 @@ def constant(value: float) -> Array:
 
 
 def lines(rungs: Sequence[Rung], confidence: float) -> tuple[Line, ...]:
-    """The lines between rungs, judged so that all together deny a true one with a probability of 1 - confidence."""
+    """Return the lines between rungs, which together reject a true line with probability 1 - confidence at most."""
     each = 1 - (1 - confidence) / max(1, len(rungs) - 1)
     return tuple(_line(low, high, each) for low, high in pairwise(rungs))
 

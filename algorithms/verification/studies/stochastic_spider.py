@@ -138,7 +138,7 @@ def _printed(results: Sequence[Result], confidence: float) -> Check:
 
 
 def _loss(variant: Variant, candidates: int) -> kinds.PlannedCheck:
-    """The realised loss on two neighbouring datasets: above ε for print (and at most 2ε), at most ε if repaired."""
+    """The realised loss on two neighbouring datasets: in (ε, 2ε] as printed, at most ε if repaired."""
 
     def judge(results: Sequence[Result], confidence: float) -> Check:
         loss = number(results[-1], "loss")  # the larger number of points

@@ -30,7 +30,7 @@ NO_PROOF = (NotCertified, UnsupportedMechanism)
 """What a run raises about which nothing can be said either way."""
 
 _PACKAGE = __name__.removesuffix("sweeping.cells")
-# Random numbers start from a task's name, and stores and exports hold it: it stays, whatever is moved or renamed.
+# A task's name seeds its random numbers and is in stores and exports: it must stay if code is moved or renamed.
 _NAMES = "algorithms.verification.tasks."
 _HOMES = {"examples": "attacks.every_example", "experiments": "experiments.runs"}  # others: studies.<that name>
 

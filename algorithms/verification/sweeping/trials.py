@@ -65,7 +65,7 @@ def samples(name: str) -> Reading:
 
 
 def means(*names: str) -> Reading:
-    """Means over the steps of the values traced under these names, one per repetition."""
+    """Return means over the steps of the values traced under these names, one per repetition."""
     return lambda run: {name: run.trace[name].per_repetition.tolist() for name in names}
 
 

@@ -1,8 +1,8 @@
 r"""Stochastic Spider: follow an estimate $\nabla_t$ of the gradient with steps of length $\eta = 1/M$. As long as the
-squared length travelled since the last fresh estimate (the drift) is below $\kappa$, update the estimate by a query
-of the second kind, $\nabla_t = \nabla_{t-1} + O_2(x_t, x_{t-1})$; else take a fresh one, $\nabla_t = O_1(x_t)$, and
-set the drift to 0. Where the last estimate was small and the last kick is $\Gamma$ steps ago, take a fresh one, too,
-with $N(0, \zeta_1^2 I_d/d)$ added. Return all iterates.
+squared length travelled since the last fresh estimate (the drift) is below $\kappa$, update the estimate by a query of
+the second kind, $\nabla_t = \nabla_{t-1} + O_2(x_t, x_{t-1})$; else take a fresh one, $\nabla_t = O_1(x_t)$, and set
+the drift to 0. If the last estimate was small and the last kick is $\Gamma$ steps ago, also take a fresh estimate, and
+add $N(0, \zeta_1^2 I_d/d)$ to it (a kick). Return all iterates.
 
 For the guarantees, the drift that is compared with $\kappa$ must include the step that was just taken.
 """
@@ -62,7 +62,7 @@ THEOREM = PAPER.theorem(
             severity="constant",
             evidence="test_algorithm_1.py::test_the_two_kicks_differ",
             where="Algorithm 1, line 8, and Lemma 3.4",
-            survives="what does not concern saddle points",
+            survives="all results that do not concern saddle points",
         ),
         Erratum(
             printed="logarithms of BMd/(ρω) and dMB/(ργω)",

@@ -1,11 +1,11 @@
 r"""AboveThreshold for stationary points: given $N$ points, add $\mathrm{Lap}(\frac{4G}{n\varepsilon}) + \frac{16
 G\ln(2N/ \omega)}{n\varepsilon}$ to $\alpha$ once, and $\mathrm{Lap}(\frac{4M}{n\varepsilon}) - \frac{16
-M\ln(2N/\omega)}{n \varepsilon}$ to $-\sqrt{\rho\alpha}$ once. Return the first point at which the gradient's norm
-plus $\mathrm{Lap}(\frac{8G}{ n\varepsilon})$ is at most the one, and the smallest eigenvalue of the Hessian plus
-$\mathrm{Lap}(\frac{8M}{n\varepsilon})$ at least the other.
+M\ln(2N/\omega)}{n \varepsilon}$ to $-\sqrt{\rho\alpha}$ once. Return the first point at which the gradient's norm plus
+$\mathrm{Lap}(\frac{8G}{n\varepsilon})$ is at most the first threshold, and the smallest eigenvalue of the Hessian plus
+$\mathrm{Lap}(\frac{8M}{n\varepsilon})$ is at least the second.
 
-Both thresholds have to move to account for one neighbour, so that each test spends a budget of its own:
-$\varepsilon/2$ each if a record is added or removed ($n$ public), $\varepsilon$ each if one is replaced.
+The proof has to shift both thresholds for one neighbour, so that each test spends a budget of its own: $\varepsilon/2$
+each if a record is added or removed ($n$ public), $\varepsilon$ each if one is replaced.
 """
 
 from functools import partial
@@ -41,14 +41,14 @@ THEOREM = PAPER.theorem(
         of_curvatures(2 * curvature_threshold, "curvature-noise", "Laplace scale on each smallest eigenvalue"),
         of_gradients(4 * gradient_threshold * log(2 * q.N / q.zeta), "gradient-offset", "what is added to α"),
         of_curvatures(
-            4 * curvature_threshold * log(2 * q.N / q.zeta), "curvature-offset", "what is subtracted from -√(ρα)"
+            4 * curvature_threshold * log(2 * q.N / q.zeta), "curvature-offset", "number subtracted from -√(ρα)"
         ),
     ),
     privacy=Privacy(mechanism, "epsilon"),
     notes="""
-    - Print does not say here how private it is. What Lemma 4.1 says holds if an element is added or removed; it is 2ε
-      if one is replaced: see its erratum.
-    - One test on the larger of the two scaled quantities costs half as much and is more accurate:
+    - The paper states the privacy of Algorithm 2 in Lemma 4.1. The ε given there is right if a record is added or
+      removed; if one is replaced, 2ε is spent (see the erratum there).
+    - One test of the larger of the two scaled quantities spends half of that, and is more accurate:
       ganesh-liu-oh-thakurta-2023/lemma-4.1/explicit.
     """,
 )

@@ -37,7 +37,7 @@ THEOREM = PAPER.theorem(
     ),
     relies_on="ganesh-liu-oh-thakurta-2023/fact-2.3 ganesh-liu-oh-thakurta-2023/lemma-2.4",
     notes="""
-    - Print has L where the Lipschitz constant is called G everywhere else.
+    - The paper has L where the Lipschitz constant is called G everywhere else.
     - log d is meant as log(2d): for d = 1 there is sampling noise, too.
     - The logarithm of d is not needed: bounded vectors of mean 0 in a Hilbert space obey 2 exp(-r²/(2b²)), see
       ganesh-liu-oh-thakurta-2023/theorem-4.6/explicit.

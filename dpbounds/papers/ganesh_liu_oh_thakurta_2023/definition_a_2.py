@@ -13,5 +13,5 @@ THEOREM = PAPER.theorem(
     relation=None,
     sampling="",
     parts=Bound(q.rho * renyi_order, "divergence", "largest Rényi divergence of order q", unit=Unit(samples=-2)),
-    notes="Print calls the order α and the budget φ.",
+    notes="The paper calls the order α and the budget φ.",
 )

@@ -23,7 +23,8 @@ THEOREM = PAPER.theorem(
     relies_on="ganesh-liu-oh-thakurta-2023/theorem-a.5",
     notes="""
     - The proof of Theorem 4.2 has sensitivities G/n and M‖x - y‖/n, those of a record that is added or removed with n
-      public, and charges G²/(n²σ₁²) per query: half of what a replaced record costs, and twice what an added one does.
+      public, and charges G²/(n²σ₁²) per query: half of the budget for a replaced record, and twice that for an added
+      one.
     - Attained: linear losses ±G<u, x>, and quadratic ones for the differences.
     """,
 )

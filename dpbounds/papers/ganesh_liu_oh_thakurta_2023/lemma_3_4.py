@@ -4,8 +4,8 @@ the Hessian below $-\sqrt{\rho\alpha}$. If the first estimate is $\nabla F(x_0) 
 gradient, then with probability at least $1 - \omega\log(1/\omega)$ the risk falls by $\Omega(\gamma^{3/2}/(\sqrt\rho
 \log^3))$ within $\Gamma$ steps.
 
-As stated this is false: errors within $\gamma$ can hold the run where the kick has put it, even errors of mean 0. The
-risk is then lower by an amount of order $\sqrt{\rho\alpha}\,\gamma^2/(M^2 d)$, or not at all.
+As stated this is false: errors within $\gamma$, even errors of mean 0, can keep the run at the point to which the kick
+has moved it. The risk is then lower by an amount of order $\sqrt{\rho\alpha}\,\gamma^2/(M^2 d)$, or not at all.
 """
 
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER, gradient_accuracy

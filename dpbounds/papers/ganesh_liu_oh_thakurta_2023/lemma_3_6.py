@@ -1,7 +1,7 @@
 r"""Claimed: with oracles of parameters $\zeta_1, \zeta_2$ and $\gamma = O(\sqrt{(\zeta_2^2\kappa + 4\zeta_1^2) \log(Td
 /\omega)})$, with probability at least $1 - \omega$ at least one iterate of Algorithm 1 is an $\alpha$-SOSP, $\alpha =
-\gamma\log^3(BMd/(\rho\omega\gamma))$. The proof needs Lemma 3.4, which is false as stated; that some iterate is an
-$O(\gamma)$-FOSP needs it not.
+\gamma\log^3(BMd/(\rho\omega\gamma))$. The proof needs Lemma 3.4, which is false as stated. The weaker claim that some
+iterate is an $O(\gamma)$-FOSP does not need it.
 """
 
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import (

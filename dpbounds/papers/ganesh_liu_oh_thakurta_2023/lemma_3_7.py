@@ -1,6 +1,6 @@
-r"""Where every estimate is within $\gamma/4$ of the gradient, the drift reaches $\kappa$ at most $O(B\eta/\kappa +
-T\gamma^2\eta^2/\kappa)$ times in $T$ steps; with the $T$ of Algorithm 1 this is $O(B\eta/\kappa)$ up to the fourth
-power of a logarithm.
+r"""If every estimate is within $\gamma/4$ of the gradient, the drift reaches $\kappa$ at most
+$O(B\eta/\kappa + T\gamma^2\eta^2/\kappa)$ times in $T$ steps; with the $T$ of Algorithm 1 this is $O(B\eta/\kappa)$ up
+to the fourth power of a logarithm.
 """
 
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER, gradient_accuracy

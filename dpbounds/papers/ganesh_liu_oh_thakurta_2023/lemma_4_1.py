@@ -4,10 +4,10 @@ at most $\alpha + 32 G\ln(2N/\omega)/(n\varepsilon)$, and its Hessian no eigenva
 M\ln(2N/ \omega)/(n\varepsilon)$. (ii) If one of the points is an $\alpha$-SOSP, then with probability at least $1 -
 \omega$ it returns a point.
 
-Proof of (i): let $s = \frac43\ln(2N/\omega)$. Of the $N + 1$ Laplace variables of one test all stay within $s$ scales
-on the side that matters, but for a chance of $\frac{N+1}2 e^{-s}$; for both tests $(N + 1)e^{-s} \le \omega$. The
-error is then at most the offset, 16, plus $12 \cdot \frac43 = 16$ units. (ii): four variables, $2e^{-s} \le \omega$,
-and $16 \ge 12 \cdot \frac43$.
+Proof of (i): let $s = \frac43\ln(2N/\omega)$. The $N + 1$ Laplace variables of one test all stay within $s$ scales on
+the side that matters, except with probability at most $\frac{N+1}2 e^{-s}$; for both tests that is
+$(N + 1)e^{-s} \le \omega$. The error is then at most the offset, 16, plus $12 \cdot \frac43 = 16$ units. (ii): four
+variables, $2e^{-s} \le \omega$, and $16 \ge 12 \cdot \frac43$.
 """
 
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER
@@ -48,7 +48,8 @@ THEOREM = PAPER.theorem(
         relation="replace-one",
     ),
     notes="""
-    - The point is selected from points that do not depend on the same data again: their release is extra.
+    - The privacy is that of the selection alone. If the points depend on the same data, their release spends a budget
+      of its own.
     - 12 ln((N+1)/ω) would serve in place of 16 ln(2N/ω), and 24 in place of 32, by the same proof.
     """,
 )

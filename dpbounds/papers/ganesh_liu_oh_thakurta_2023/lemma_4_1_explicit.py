@@ -37,7 +37,7 @@ THEOREM = PAPER.theorem(
         Bound(
             curvature, "curvature", "how far below 0 the selected point's smallest eigenvalue may be", unit=CURVATURE
         ),
-        Parameter(slack / 2, "offset", "what is added to the threshold 0 of q"),
+        Parameter(slack / 2, "offset", "number added to the threshold 0 of q"),
     ),
     privacy=Privacy(mechanism, "epsilon"),
     derivation="selection.md",

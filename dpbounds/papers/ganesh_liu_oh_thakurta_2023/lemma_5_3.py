@@ -1,6 +1,7 @@
-r"""For $\pi \propto e^{-\beta(F_D + \frac\lambda2\|w\|^2)}$ and $\beta G D > d$ print bounds the expected regularised
-risk minus its minimum by $\frac d\beta \ln\frac{\beta G D}d$. As printed it is false by a constant: a linear loss on
-an interval has more at $\beta G D = 1.5$. With $1 + \ln$, and the regulariser in the Lipschitz constant, it holds.
+r"""For $\pi \propto e^{-\beta(F_D + \frac\lambda2\|w\|^2)}$ and $\beta G D > d$ the paper bounds the expected
+regularised risk minus its minimum by $\frac d\beta \ln\frac{\beta G D}d$. As printed the bound is too small by a
+constant: a linear loss on an interval exceeds it at $\beta G D = 1.5$. It holds with $1 + \ln$ in place of $\ln$, and
+with the regulariser in the Lipschitz constant.
 """
 
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER
@@ -23,7 +24,7 @@ THEOREM = PAPER.theorem(
         survives="the order of growth for βGD >= 2d and λD <= G, which is how Theorem 5.6 uses it",
     ),
     notes="""
-    - Print calls it a more general version of Theorem 3.4 of Ganesh et al. 2022, which was not compared.
+    - The paper calls it a more general version of Theorem 3.4 of Ganesh et al. 2022, which was not compared.
     - The proof of Theorem 5.6 cites it also where βGD <= d; there the printed risk is of order GD at least.
     """,
 )

@@ -13,6 +13,6 @@ THEOREM = PAPER.theorem(
     assumptions="i.i.d. records",
     notes="""
     - Proof: F_P(A(D)) is the mean of f(A(D), s'); s' in D' plays the part of the replaced record in D.
-    - An identity without a number of its own; Lemma 5.5 puts numbers to it.
+    - This is an identity; Lemma 5.5 bounds its right-hand side.
     """,
 )

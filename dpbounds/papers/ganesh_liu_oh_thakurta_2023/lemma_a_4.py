@@ -1,5 +1,5 @@
-r"""Quoted from Bun & Steinke 2016: what is $\varepsilon$-DP is $\frac{\varepsilon^2}2$-zCDP, and what is $\varphi$-zCDP
-is $(\varphi + 2\sqrt{\varphi \ln(1/\delta)}, \delta)$-DP for every $\delta > 0$.
+r"""Quoted from Bun & Steinke 2016: an $\varepsilon$-DP mechanism is $\frac{\varepsilon^2}2$-zCDP, and a $\varphi$-zCDP
+mechanism is $(\varphi + 2\sqrt{\varphi \ln(1/\delta)}, \delta)$-DP for every $\delta > 0$.
 """
 
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER

@@ -1,6 +1,6 @@
 r"""Quoted from Wang, Chen & Xu 2019: for $t \le \Gamma$, $\|x_{t+1} - x_0\|^2 \le 8\eta\Gamma(F(x_0) - F(x_\Gamma)) +
-50\eta^2\Gamma\sum_i\|\nabla_i - \nabla F(x_i)\|^2$ with $\eta = 1/M$: who has moved far, or met large errors, has also
-lowered the risk.
+50\eta^2\Gamma\sum_i\|\nabla_i - \nabla F(x_i)\|^2$ with $\eta = 1/M$: a run that moves far lowers the risk, or has
+large errors.
 
 Proof for $t < \Gamma$, with 4 and 4 in place of 8 and 50: $\|\nabla_i\|^2 \le 2\|\nabla F(x_i)\|^2 + 2\|e_i\|^2$ and
 $F(x_{i+1}) \le F(x_i) - \frac\eta2(\|\nabla F(x_i)\|^2 - \|e_i\|^2)$ give $\frac\eta4\sum\|\nabla_i\|^2 \le F(x_0) -
@@ -37,6 +37,6 @@ THEOREM = PAPER.theorem(
     - For t = Γ (the point x_{Γ+1}) add ‖∇F(x_Γ)‖ <= ‖∇F(x_{Γ-1})‖ + ‖∇_{Γ-1}‖: with weights 3 and 2 on the last two
       gradients and errors, the Cauchy-Schwarz inequality gives 2η²((Γ+8)ΣG + (Γ+4)ΣE), and for Γ >= 8 the constants 8
       and 7.
-    - The risk need not have fallen at every step: F(x₀) - F(x_Γ) is meant with its sign, and errors pay.
+    - The risk need not fall at every step: F(x₀) - F(x_Γ) may be negative, and the errors then make up for it.
     """,
 )

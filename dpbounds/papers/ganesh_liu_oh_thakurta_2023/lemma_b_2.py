@@ -1,7 +1,7 @@
 r"""Claimed, from Wang, Chen & Xu 2019: around a point with $\|\nabla F\| \le \alpha$ and an eigenvalue of the Hessian
 below $-\sqrt{\rho\gamma}$, the points of the ball of radius $\eta\alpha$ from which the run of Lemma 3.4 gets stuck
-form a set whose width along the eigenvector is at most $\frac{\omega\eta\gamma}{\log(1/\omega)}\sqrt{2\pi/d}$. With
-errors that are only bounded by $\gamma$ this is false: every point near the saddle point is stuck.
+form a set whose width along the eigenvector is at most $\frac{\omega\eta\gamma}{\log(1/\omega)}\sqrt{2\pi/d}$. For
+errors that are only bounded by $\gamma$ this is false: from every point near the saddle point the run gets stuck.
 """
 
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER, gradient_accuracy
@@ -41,5 +41,5 @@ THEOREM = PAPER.theorem(
         "noise, shared by both runs that are compared, about which nothing is shown; see Lemma 3.4 for what an "
         "author of this paper has since acknowledged",
     ),
-    notes="Print has √(ργ) here where Lemma 3.4 has √(ρα); B_x(r) is called the unit ball of radius r.",
+    notes="The paper has √(ργ) here where Lemma 3.4 has √(ρα); B_x(r) is called the unit ball of radius r.",
 )

@@ -1,5 +1,5 @@
-r"""Quoted from Gopi, Lee & Liu 2022: for a mean of $G$-Lipschitz functions (here of $\beta f$, so that $G$ of print is
-$\beta G$) and a step $\eta = O\big(\frac1{\beta^2 G^2 \ln(1/\delta_{in})}\big)$, $\delta_{in} < \frac12$, the inner
+r"""Quoted from Gopi, Lee & Liu 2022: for a mean of $G$-Lipschitz functions (here of $\beta f$, so that $G$ of the paper
+is $\beta G$) and a step $\eta = O\big(\frac1{\beta^2 G^2 \ln(1/\delta_{in})}\big)$, $\delta_{in} < \frac12$, the inner
 step of the alternating sampler can be done by rejection, within total variation $\delta_{in}$, with $O(1)$ function
 values and $O(1)$ samples of $e^{-r(x) - \|x - y\|^2/(2\eta)}$ on the set.
 """
@@ -26,7 +26,7 @@ THEOREM = PAPER.theorem(
       f_i(X) at fresh random i add up to an unbiased estimate R of e^{F(Z) - F(X)}; X is kept with probability R/2. The
       only bias comes from R outside [0, 2], which a small η makes rare.
     - One attempt takes 2e function values on average and succeeds with probability about 1/2: 4e = 10.9 per step.
-    - Print counts O(1) function values; that holds on average, not always.
-    - Gaussians restricted to the set must be drawn; what that costs is not counted.
+    - The paper counts O(1) function values; that holds on average, not always.
+    - Gaussians restricted to the set must be drawn; their cost is not counted.
     """,
 )

@@ -15,6 +15,6 @@ THEOREM = PAPER.theorem(
     parts=Bound(1 / (q.beta * q.regularisation), "log_sobolev", "constant C of exp(-βR)", unit=Unit(length=2)),
     notes="""
     - Bakry & Émery's criterion, cited there from Otto & Villani; attained by Gaussians.
-    - Print states it for exp(-f) with f μ-strongly convex: here f = βR and μ = βλ.
+    - The paper states it for exp(-f) with f μ-strongly convex: here f = βR and μ = βλ.
     """,
 )

@@ -1,7 +1,7 @@
-r"""Quoted from Ganesh, Thakurta & Upadhyay 2022: a sample of the density proportional to $e^{-\frac{\varepsilon
-n}{GD} F_D}$ is $\varepsilon$-DP, and for convex losses its excess empirical risk is $\tilde
-O\big(\frac{DGd}{n\varepsilon}\big)$. The factor is right where a record's loss is taken out; where a record is
-replaced, twice $\varepsilon$ is spent.
+r"""Quoted from Ganesh, Thakurta & Upadhyay 2022: a sample of the density proportional to
+$e^{-\frac{\varepsilon n}{GD} F_D}$ is $\varepsilon$-DP, and for convex losses its excess empirical risk is
+$\tilde O\big(\frac{DGd}{n\varepsilon}\big)$. This $\varepsilon$ is right if a record's loss is removed; if a record is
+replaced, $2\varepsilon$ is spent.
 """
 
 from fractions import Fraction

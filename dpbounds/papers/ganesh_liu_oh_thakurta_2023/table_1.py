@@ -1,6 +1,6 @@
 r"""Rates of $\alpha$ for an $\alpha$-SOSP, empirical and population, and of the excess population risk in polynomial
-and in exponential time: the best known before, this paper's, and lower bounds. Lipschitz constants and the like are
-1, and logarithms are left out but in the polynomial-time column.
+and in exponential time: the best known before, this paper's, and lower bounds. All problem constants, such as Lipschitz
+constants, are 1, and logarithms are left out except in the polynomial-time column.
 """
 
 from functools import partial

@@ -4,9 +4,9 @@ E^2}$, where $E = \sqrt{\sigma_1^2 + \kappa\sigma_2^2}(\sqrt d + \sqrt{2\ln(2T_1
 \frac92TE^2/M^2)/\kappa$. With $\sigma_1 = 2G\sqrt{T_1}/(n\sqrt\rho)$ and $\sigma_2 = 2M\sqrt T/(n\sqrt\rho)$ the
 iterates together are $\rho$-zCDP if a record is replaced.
 
-Tuned: $\min_t\|\nabla F_D(x_t)\| \le \sqrt2\,(70\,a^2 GBM/(n^2\rho))^{1/3}$, with $a$ of order $\sqrt d$ plus a root
-of a logarithm. So the first-order part of Theorem 4.2 holds, without powers of logarithms. Which iterate it is, a
-selection has to find, with a budget of its own (`lemma-4.1/explicit`).
+Tuned: $\min_t\|\nabla F_D(x_t)\| \le \sqrt2\,(70\,a^2 GBM/(n^2\rho))^{1/3}$, with $a$ of order $\sqrt d$ plus a root of
+a logarithm. So the first-order part of Theorem 4.2 holds, without powers of logarithms. That iterate has to be found by
+a selection with a budget of its own (`lemma-4.1/explicit`).
 """
 
 from sympy import And, Expr, Rational, log, sqrt

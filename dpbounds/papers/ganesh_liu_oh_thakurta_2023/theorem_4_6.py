@@ -78,7 +78,7 @@ THEOREM = PAPER.theorem(
         Erratum(
             printed="σ₁ = G/(b₁√φ) and σ₂ = M/(b₂√φ) make the search (φ/2)-zCDP (sensitivities G/b₁ and M‖x - y‖/b₂)",
             right="2φ for a replaced record, whose sensitivities are 2G/b₁ and 2M‖x - y‖/b₂; twice this noise gives "
-            "φ/2; the whole procedure costs 2φ, not φ: print adds φ/2 and φ/2, but on disjoint halves the larger "
+            "φ/2; the whole procedure costs 2φ, not φ: the paper adds φ/2 and φ/2, but on disjoint halves the larger "
             "cost counts",
             severity="privacy",
             evidence="test_theorem_4_6.py::test_what_the_printed_noise_spends",
@@ -109,7 +109,7 @@ THEOREM = PAPER.theorem(
     notes="""
     - The arguments of the logarithms carry units.
     - Its count of queries leaves out the kicks, as in theorem-4.2; here each takes b₁ fresh records.
-    - Print has F_D for the population's F_P in several places of the text at hand.
+    - The paper has F_D for the population's F_P in several places of the text at hand.
     - A factor √log(Td/ω) of Lemma 3.3 is not in the proof's display, either.
     - α₂ lacks the square of its middle term, as in Theorem 4.2.
     """,

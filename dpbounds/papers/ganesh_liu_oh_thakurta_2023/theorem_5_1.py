@@ -56,7 +56,7 @@ THEOREM = PAPER.theorem(
         relation="replace-one",
     ),
     notes="""
-    - The text at hand has βG/r with r for n, which may be a letter lost in it; n is what the proof gives.
+    - The text at hand has βG/r with r for n, which may be a letter lost in it; the proof gives n.
     - `spent` is the zCDP budget 2CG²β²/n² of the prescribed β, proven in theorem-5.1/explicit.
     - On a bounded set the same sample is pure (2βGD/n)-DP with no log-Sobolev inequality at all.
     """,

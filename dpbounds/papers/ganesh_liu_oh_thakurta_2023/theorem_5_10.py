@@ -15,6 +15,6 @@ THEOREM = PAPER.theorem(
     relies_on="ganesh-liu-oh-thakurta-2023/theorem-5.10/explicit",
     notes="""
     - A reduction for any function R: its formula, R(2^d)/4 on the unit ball, is in theorem-5.10/explicit.
-    - Print has no factor before R; R(2^{Θ(d)}) absorbs one only where R grows with k.
+    - The paper has no factor before R; R(2^{Θ(d)}) absorbs one only where R grows with k.
     """,
 )

@@ -45,7 +45,7 @@ THEOREM = PAPER.theorem(
         Parameter(
             temperature,
             "inverse_temperature",
-            "β; print does not state c",
+            "β; the paper does not state c",
             up_to_constant=True,
             conditions=Condition(temperature_constant <= Rational(3, 10), "(ε, δ)-DP by the printed route, always"),
             bases="loss length",
@@ -75,7 +75,7 @@ THEOREM = PAPER.theorem(
         ),
     ),
     notes="""
-    - `spent` accounts for the sample as what it is, a pure mechanism: its loss has range 2βGD/n.
+    - `spent` accounts for the sample as a pure mechanism, whose loss has range 2βGD/n.
     - The proof through the log-Sobolev inequality is valid for every c <= 3/10, all n and d. As a pure mechanism β may
       be nε/(2GD), so 1/ε and √ln(1/δ) are not forced: see theorem-5.6/explicit.
     - With c = 3/10 the bound with constants exceeds GD until ln(nd) is several times d √ln(1/δ)/ε.
@@ -83,6 +83,6 @@ THEOREM = PAPER.theorem(
     - D.2 bounds the privacy loss '<= 1 and hence': <= ε is needed, and is what holds. It also says that the empirical
       risk is 'dominated'; it is the dominating term. min over x* in D is over the set.
     - The rate that is improved on is printed with √ln(1/δ) in Section 1.1 and with ln(1/δ) in Section 5.1.
-    - The set must contain the origin (or the regulariser be centred in it); print does not say so.
+    - The set must contain the origin (or the regulariser be centred in it); the paper does not say so.
     """,
 )

@@ -21,7 +21,7 @@ def _warmth(share: Expr) -> Expr:
 
 
 def _tangent(double: Expr) -> Expr:
-    """tanh(x/2)."""
+    """Return tanh(x/2)."""
     return (exp(double) - 1) / (exp(double) + 1)
 
 
@@ -104,5 +104,5 @@ THEOREM = PAPER.theorem(
     ),
     privacy=Privacy(mechanism, "epsilon n d"),
     derivation="gibbs.md",
-    notes="How long it takes to sample at that β is another question: the log-Sobolev constant is e^{βGD}D²/d.",
+    notes="The time to sample at that β is not bounded here: the log-Sobolev constant is e^{βGD}D²/d.",
 )

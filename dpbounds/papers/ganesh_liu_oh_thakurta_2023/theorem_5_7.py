@@ -80,10 +80,11 @@ THEOREM = PAPER.theorem(
     notes="""
     - The start's divergence, bounded by e^{qβGD} in the paper, is at most βGD (for KL even β²G²D²/8), because the loss
       moves by at most βGD over the set: only the logarithm of that enters T, as recorded here.
-    - δ is print's: the sampler is (ε, 2δ)-DP. The target is pure where 2c ln(nd) <= n√ln(1/δ), c as in 5.6.
+    - δ is defined as in the paper: the sampler is (ε, 2δ)-DP. The target is pure where 2c ln(nd) <= n√ln(1/δ), c as in
+      5.6.
     - A distance of δ adds up to δGD to the risk; for the stated rate the sampler's accuracy must be below the rate,
       too, for instance min(δ, 1/n), at the price of logarithms.
     - The log-Sobolev constant is at most D²(nd)^{cε/√ln(1/δ)}/d, so at most nD² for c <= 1.
-    - Print also counts 'some Gaussian random variables restricted to the convex set': the cost is not bounded.
+    - The paper also counts 'some Gaussian random variables restricted to the convex set': the cost is not bounded.
     """,
 )

@@ -30,8 +30,8 @@ THEOREM = PAPER.theorem(
         survives="the proof",
     ),
     notes="""
-    - Print needs εn > d for its logarithm; where εn is close to d the printed bound is near 0 and cannot hold.
-    - Print says that a maximal packing has O((D/r)^d) points; (1 + 2D/r)^d is what volumes give.
+    - The paper needs εn > d for its logarithm; where εn is close to d the printed bound is near 0 and cannot hold.
+    - The paper says that a maximal packing has O((D/r)^d) points; (1 + 2D/r)^d is what volumes give.
     - The mechanism's scale is not printed; with β = εn/(2GD) see theorem-5.8/explicit.
     - The continuous mechanism of theorem-5.6/explicit has the same order without a net.
     """,

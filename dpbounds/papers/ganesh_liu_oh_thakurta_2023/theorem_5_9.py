@@ -1,5 +1,5 @@
-r"""Quoted as folklore: whoever chooses one of $k$ coins from $n$ flips of each, privately or not, has for some
-probabilities an expected risk $p_i - \min p$ of $\tilde\Omega\big(\sqrt{\ln(k)/n}\big)$.
+r"""Quoted as folklore: every rule, private or not, that chooses one of $k$ coins from $n$ flips of each has, for some
+probabilities $p$ of the coins, an expected risk $p_i - \min p$ of $\tilde\Omega\big(\sqrt{\ln(k)/n}\big)$.
 """
 
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER
@@ -16,6 +16,6 @@ THEOREM = PAPER.theorem(
     relies_on="ganesh-liu-oh-thakurta-2023/theorem-5.9/explicit",
     notes="""
     - Proven in theorem-5.9/explicit for k >= 16, without hidden logarithms; fewer coins are as hard as two.
-    - Print does not say ln(k) <= n, without which the bound would exceed 1.
+    - The paper does not say ln(k) <= n, without which the bound would exceed 1.
     """,
 )

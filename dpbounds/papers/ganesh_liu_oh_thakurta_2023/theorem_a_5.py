@@ -13,7 +13,7 @@ THEOREM = PAPER.theorem(
     parts=Bound(q.Delta**2 / (2 * q.sigma**2), "rho", "of one release"),
     relies_on="cited/bun-steinke-2016/proposition-1.6",
     notes="""
-    - Print writes N(0, σ²) for the noise of a vector; σ²I_d is meant.
+    - The paper writes N(0, σ²) for the noise of a vector; σ²I_d is meant.
     - Attained: the Rényi divergence of order q of two such Gaussians at distance Δ is exactly qΔ²/(2σ²).
     """,
 )

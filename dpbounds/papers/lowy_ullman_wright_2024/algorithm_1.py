@@ -5,9 +5,9 @@ f(w_t, x) - \nabla f(w_{t-1}, x)$ plus Gaussian noise of standard deviation $\mi
 \hat\sigma_2)$. A uniformly chosen iterate is returned. The noise levels, batch sizes, $T$, $q_a$ and $\eta$ are
 inputs.
 
-Recorded here is what $T$ steps on the full batch spend. An anchor has sensitivity $2G/n$ under replace-one; a
-difference has $\frac2n \min(L \|w_t - w_{t-1}\|, 2G)$. The noise of a difference depends on the released iterates
-only, so that its cost is bounded by a constant given everything released before, which is $2 L^2/(n \sigma_2)^2$ or
+This record states the privacy of $T$ steps on the full batch. An anchor has sensitivity $2G/n$ under replace-one; a
+difference has $\frac2n \min(L \|w_t - w_{t-1}\|, 2G)$. The noise of a difference depends on the released iterates only,
+so that given all earlier releases its zCDP budget is at most the constant $2 L^2/(n \sigma_2)^2$ or
 $8 G^2/(n \hat\sigma_2)^2$, and ordinary adaptive composition applies. Where $w_t = w_{t-1}$ the difference is 0 for
 every dataset, and nothing is released.
 """
@@ -58,8 +58,8 @@ THEOREM = PAPER.theorem(
     notes="""
     - The loop is printed for t = 0, ..., T - 1 and the output uniform on w₁, ..., w_T: at w_T no estimate was made.
       With the output uniform on w₀, ..., w_{T-1} (as in lowy-ullman-wright-2024/algorithm-1/explicit), or with one more
-      estimate (as in Arora et al.), the analysis covers what is returned.
-    - With σ̂₂ = 2Gσ₂/L both branches of the noise cost the same, and the cap costs nothing.
+      estimate (as in Arora et al.), the analysis covers the output.
+    - With σ̂₂ = 2Gσ₂/L both branches of the noise spend the same, and the cap spends nothing more.
     - Clipping each gradient to norm G first is harmless: the projection does not expand, so that the difference of two
       clipped gradients is still at most min(L|Δw|, 2G). Both gradients of a difference must be taken on the same batch.
     - Under add-or-remove-one with n as a fixed, public normaliser every sensitivity is half as large.

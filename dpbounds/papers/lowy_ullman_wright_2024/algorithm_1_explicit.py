@@ -23,5 +23,5 @@ THEOREM = PAPER.theorem(
     parts=Bound(bound),
     algorithm="lowy-ullman-wright-2024/algorithm-1",
     derivation="algorithm_1_explicit.md",
-    notes="What the noise costs is lowy-ullman-wright-2024/algorithm-1; both hold for one run.",
+    notes="The privacy that the noise gives is in lowy-ullman-wright-2024/algorithm-1; both hold for the same run.",
 )

@@ -9,7 +9,7 @@ from dpbounds.theorems.language import Numbers, Parameter, Privacy, q
 
 
 def mechanism(at: Numbers) -> Mechanism:
-    # two black boxes; the second sees what the first has released
+    # two mechanisms given by their guarantees; the second uses the output of the first
     return ApproximateDP(at[q.epsilon] / 2, at[q.delta] / 2, relation=at.relation) ** 2
 
 

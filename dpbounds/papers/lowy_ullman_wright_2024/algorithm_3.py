@@ -29,6 +29,6 @@ THEOREM = PAPER.theorem(
     privacy=Privacy(mechanism, "epsilon delta n b T G sigma"),
     notes="""
     - `spent` accounts for a given σ; the σ, T and η of the paper are in lowy-ullman-wright-2024/proposition-5.2.
-    - All iterates may be released: that is what is accounted for.
+    - All iterates may be released: the accounting covers them.
     """,
 )

@@ -13,7 +13,7 @@ share_of_delta = q.delta / 2
 
 
 def mechanism(at: Numbers) -> Mechanism:
-    # black boxes: that A and B keep their shares is what the algorithm asks of them
+    # mechanisms given by their guarantees: the algorithm assumes that A and B keep their shares
     half = ApproximateDP(at.up(share_of_epsilon), at.up(share_of_delta), relation=Relation.REPLACE_ONE)
     return half**2
 
@@ -30,8 +30,8 @@ THEOREM = PAPER.theorem(
     ),
     privacy=Privacy(mechanism, "epsilon delta"),
     notes="""
-    It is not said which records A and B see. If both see all of them, B's guarantee for i.i.d. records cannot be used
-    given w₀, which depends on them. Give each its own half of the records: that costs constants in n, and both may then
-    use all of (ε, δ), as no record is in both halves.
+    The paper does not say which records A and B use. If both see all of them, B's guarantee for i.i.d. records cannot
+    be used given w₀, which depends on them. If each gets its own half of the records, n changes by a constant factor,
+    and both may use all of (ε, δ), as no record is in both halves.
     """,
 )

@@ -1,8 +1,8 @@
-r"""What the paper compares with, with all constants 1: empirical gradient norms $A^{2/3}$ (Arora et al. 2023; Tran &
-Cutkosky 2022; second-order: Liu et al. 2023) and $A^{1/2}$ (before 2022), $A = \sqrt{d \ln(1/\delta)}/(\varepsilon n)$;
-the lower bound $\sqrt d/(\varepsilon n)$; population gradient norms of Zhou et al. 2020 and Arora et al. 2023 with
-the lower bound $1/\sqrt n + \sqrt d/(\varepsilon n)$; and, for generalised linear models of rank $r$, $1/\sqrt n +
-\big((\sqrt r/(\varepsilon n))^{2/3} \wedge (\varepsilon n)^{-2/5}\big)$.
+r"""Rates that the paper compares with, with all constants 1: empirical gradient norms $A^{2/3}$ (Arora et al. 2023;
+Tran & Cutkosky 2022; second-order: Liu et al. 2023) and $A^{1/2}$ (before 2022),
+$A = \sqrt{d \ln(1/\delta)}/(\varepsilon n)$; the lower bound $\sqrt d/(\varepsilon n)$; population gradient norms of
+Zhou et al. 2020 and Arora et al. 2023 with the lower bound $1/\sqrt n + \sqrt d/(\varepsilon n)$; and, for generalised
+linear models of rank $r$, $1/\sqrt n + \big((\sqrt r/(\varepsilon n))^{2/3} \wedge (\varepsilon n)^{-2/5}\big)$.
 """
 
 from functools import partial

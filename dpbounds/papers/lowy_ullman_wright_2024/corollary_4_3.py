@@ -65,12 +65,12 @@ THEOREM = PAPER.theorem(
     relies_on="lowy-ullman-wright-2024/theorem-3.2 lowy-ullman-wright-2024/lemma-4.2 "
     "lowy-ullman-wright-2024/equation-2",
     notes="""
-    - Print says that it improves on A^{2/3} when d < εn. In constants 1 and without the logarithms that Õ hides the two
-      meet at d √ln(1/δ) = εn, so the condition is right up to logarithms, and about exponents: see the note on
+    - The paper says that it improves on A^{2/3} when d < εn. In constants 1 and without the logarithms that Õ hides the
+      two meet at d √ln(1/δ) = εn, so the condition is right up to logarithms, and about exponents: see the note on
       constants at lowy-ullman-wright-2024/equation-2.
     - The second term of γ is printed with ln(1/δ) to the power 1/2; the derivation gives 1/3.
     - That a known lower bound for the excess risk extends to smooth losses, and that therefore no warm start of this
       kind does better, is stated as a belief.
-    - `spent` takes the second half as a black box: 3ε/4 of the budget is what the two halves use at most.
+    - `spent` takes the second half as given by its guarantee: the two halves use at most 3ε/4.
     """,
 )

@@ -31,7 +31,7 @@ THEOREM = PAPER.theorem(
     assumptions="Lipschitz, smooth, bounded risk, unconstrained, near-minimiser in a compact set",
     parts=(
         Bound(_spider.bound(warm_risk, q.rho / 2)),
-        Bound(warm_risk, "excess_risk", "ψ: what the warm start reaches in expectation", unit=LOSS),
+        Bound(warm_risk, "excess_risk", "ψ: bound on the expected excess risk of the warm start", unit=LOSS),
         Parameter(selection_epsilon, "epsilon", "ε_E of the exponential mechanism, with temperature ε_E n/(2GD)"),
         Parameter(_spider.steps(warm_risk, q.rho / 2), "steps", "steps of DP-SPIDER"),
     ),

@@ -1,7 +1,7 @@
 r"""Warm-starting DP-SPIDER with DP-SGD (Algorithm 2 with Algorithm 3 in front) on a quasar-convex empirical loss: the
 expected norm of the empirical gradient is of order $G A + G^{2/3} L^{1/3} D^{1/3} A / q_c$, $A = \sqrt{d
-\ln(1/\delta)} / (\varepsilon n)$, up to logarithms. For constant $q_c$ and $L D$ at most of order $G$ that is the lower
-bound $G A$, which holds for convex losses already.
+\ln(1/\delta)} / (\varepsilon n)$, up to logarithms. For constant $q_c$ and $L D$ at most of order $G$ this matches the
+lower bound $G A$, which holds even for convex losses.
 """
 
 from dpbounds.papers.lowy_ullman_wright_2024 import PAPER
@@ -26,7 +26,7 @@ THEOREM = PAPER.theorem(
     assumptions="Lipschitz, smooth, quasar-convex, unconstrained",
     parts=(
         Rate(rate, meaning="as printed", logs_hidden=True),
-        Rate(sharper, "sharper", "what Theorem 3.2 gives with the excess risk of Proposition 5.2", logs_hidden=True),
+        Rate(sharper, "sharper", "Theorem 3.2 with the excess risk of Proposition 5.2", logs_hidden=True),
     ),
     relies_on="lowy-ullman-wright-2024/theorem-3.2 lowy-ullman-wright-2024/proposition-5.2 "
     "cited/arora-et-al-2023/theorem-4.2",

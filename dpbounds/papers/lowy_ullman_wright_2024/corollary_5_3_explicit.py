@@ -26,7 +26,7 @@ THEOREM = PAPER.theorem(
     assumptions="Lipschitz, smooth, bounded risk, unconstrained, quasar-convex",
     parts=(
         Bound(_spider.bound(warm_risk, q.rho / 2)),
-        Bound(warm_risk, "excess_risk", "ψ: what the warm start reaches in expectation", unit=LOSS),
+        Bound(warm_risk, "excess_risk", "ψ: bound on the expected excess risk of the warm start", unit=LOSS),
         Parameter(descent_steps, "descent_steps", "steps of DP-SGD"),
         Parameter(_spider.steps(warm_risk, q.rho / 2), "steps", "steps of DP-SPIDER"),
     ),

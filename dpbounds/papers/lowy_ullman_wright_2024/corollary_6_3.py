@@ -35,9 +35,9 @@ THEOREM = PAPER.theorem(
     relies_on="lowy-ullman-wright-2024/theorem-3.2 lowy-ullman-wright-2024/lemma-6.2 "
     "cited/arora-et-al-2023/theorem-4.2",
     errata=Erratum(
-        printed="for example, the rate is optimal for μ-PL* losses with L/μ ≲ εn/√(d ln(1/δ))",
-        right="Lemma 6.2 and Theorem 3.2 need (L/μ)² ≲ εn/√(d ln(1/δ)), and the corollary's own first condition "
-        "needs L/μ of order 1; in version 1",
+        printed="for example, the rate is optimal for μ-PL* losses with L/μ ≲ εn/√(d ln(1/δ)) (in arXiv version 1)",
+        right="Lemma 6.2 and Theorem 3.2 need (L/μ)² ≲ εn/√(d ln(1/δ)), and the corollary's own first condition needs "
+        "L/μ of order 1",
         severity="gap",
         evidence="test_corollary_6_3.py::test_the_example_does_not_follow",
         where="Section 6, example after Corollary 6.3",

@@ -1,8 +1,8 @@
 r"""Generalised linear losses with features of norm $O(1)$ and rank $r$, $G$, $L$ and $D$ taken as constants: the
-projection of Lemma 8.1, with the exponential mechanism and DP-SPIDER in the projected space, has an expected norm of
+projection of Lemma 8.1, with the exponential mechanism and DP-SPIDER in the projected space, gives an expected norm of
 the population gradient of order $\frac{1}{\sqrt n} + \frac{r^{2/3}}{\varepsilon n} \wedge \frac{1}{(\varepsilon
-n)^{3/7}}$ up to logarithms. The two branches meet at $r = (\varepsilon n)^{6/7}$, which is the projected dimension
-beyond that rank.
+n)^{3/7}}$ up to logarithms. The two branches meet at $r = (\varepsilon n)^{6/7}$, which is the projected dimension for
+larger ranks.
 """
 
 from dpbounds.papers.lowy_ullman_wright_2024 import PAPER
@@ -37,10 +37,9 @@ THEOREM = PAPER.theorem(
     derivation="corollary_8_2.md",
     errata=Erratum(
         printed="Corollary 4.3 is inserted for M in Lemma 8.1, whose condition on a problem is that it has a "
-        "minimiser of norm at most D",
-        right="the projected problem, on which M runs, may have its minimisers much further out; what it does have "
-        "within 2D is a point whose risk is within O(GD/√k) of the infimum, up to logarithms, which suffices; in "
-        "version 1",
+        "minimiser of norm at most D (in arXiv version 1)",
+        right="the projected problem, on which M runs, may have its minimisers much further out; but within 2D there "
+        "is a point whose risk is within O(GD/√k) of the infimum, up to logarithms, which suffices",
         severity="gap",
         evidence="test_corollary_8_2.py::test_projected_minimisers_may_be_far_away",
         where="Appendix F, proof of Corollary F.1",

@@ -1,8 +1,8 @@
 r"""The exponential mechanism of Lemma E.3 in front of the algorithm of Lemma E.1: with probability $1 - 2\zeta$ a
-$\kappa$-second-order stationary point of the population risk. With $Z = \frac{d}{\varepsilon n} + \sqrt{d/n}$, $A =
-\sqrt{d\ln(1/\delta)}/(\varepsilon n)$, $h = \frac{1}{n\varepsilon} + \frac1{\sqrt n}$, up to logarithms $\kappa =
+$\kappa$-second-order stationary point of the population risk. With $Z = \frac{d}{\varepsilon n} + \sqrt{d/n}$,
+$A = \sqrt{d\ln(1/\delta)}/(\varepsilon n)$, $h = \frac{1}{n\varepsilon} + \frac1{\sqrt n}$, up to logarithms $\kappa =
 (G^2 L D Z/n)^{1/3} + (G^4 L^3 D^3 Z^3)^{1/7} A^{3/7} + \frac{L}{\sqrt{\rho_H}} h \big[(G^2 L D Z/n)^{1/6} + (G^4 L^3
-D^3 Z^3)^{1/14} A^{3/14}\big] + G h$: Theorem E.2 with $\psi = G D Z$. Print has other powers in three places.
+D^3 Z^3)^{1/14} A^{3/14}\big] + G h$: Theorem E.2 with $\psi = G D Z$. The paper has other powers in three places.
 """
 
 from dpbounds.papers.lowy_ullman_wright_2024 import PAPER
@@ -29,26 +29,26 @@ THEOREM = PAPER.theorem(
     "ganesh-liu-oh-thakurta-2023/lemma-3.4",
     errata=(
         Erratum(
-            printed="first term ((GL)^(1/3)/n^(1/3)) (GD)^(1/3) (d/(εn))^(1/3)",
-            right="(d/(εn) + √(d/n))^(1/3) in the place of (d/(εn))^(1/3); in version 1",
+            printed="first term ((GL)^(1/3)/n^(1/3)) (GD)^(1/3) (d/(εn))^(1/3) (in arXiv version 1)",
+            right="(d/(εn) + √(d/n))^(1/3) in the place of (d/(εn))^(1/3)",
             severity="typo",
             evidence="test_corollary_e_4.py::test_the_first_term_lost_a_summand",
             survives="Corollary 7.1, which has the summand",
         ),
         Erratum(
-            printed="within the third term GD(d/(εn) + √(d/n)) to the first power",
-            right="to the power 1/6; as printed the term does not scale like a gradient norm; in version 1",
+            printed="within the third term GD(d/(εn) + √(d/n)) to the first power (in arXiv version 1)",
+            right="to the power 1/6; as printed the term does not scale like a gradient norm",
             severity="typo",
             evidence="test_corollary_e_4.py::test_the_third_term_does_not_scale_as_printed",
             survives="Corollary 7.1, where the third term is of lower order",
         ),
         Erratum(
-            printed="within the third term (GL³)^(1/4)",
-            right="(GL³)^(1/14); in version 1",
+            printed="within the third term (GL³)^(1/4) (in arXiv version 1)",
+            right="(GL³)^(1/14)",
             severity="typo",
             evidence="test_corollary_e_4.py::test_the_third_term_does_not_scale_as_printed",
             survives="Corollary 7.1, where the third term is of lower order",
         ),
     ),
-    notes="What is recorded is Theorem E.2 with ψ = GDZ; it rests on an escape lemma that is false as stated.",
+    notes="The record is Theorem E.2 with ψ = GDZ. It rests on an escape lemma that is false as stated.",
 )

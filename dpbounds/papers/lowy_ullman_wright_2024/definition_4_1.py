@@ -42,7 +42,7 @@ THEOREM = PAPER.theorem(
     notes="""
     - As a set of diameter D is assumed, the temperature is twice what ε-DP needs: 2GD in place of 4GD gives ε-DP and
       half the error (lowy-ullman-wright-2024/lemma-4.2/explicit). For the geometry of Lemma E.3 (radius D) 4GD is
-      exactly what is needed.
+      exactly the number that is needed.
     - Lipschitz losses bound f(w, x) - f(w, x') only up to a constant: as a score, the risk is meant relative to its
       value at a fixed point, which changes no probability.
     - The risk is evaluated at every point of the net, of which there are up to (2εn/d)^d.

@@ -17,7 +17,7 @@ THEOREM = PAPER.theorem(
     assumptions="Kurdyka-Łojasiewicz, Polyak-Łojasiewicz",
     parts=Parameter(of_pl, "kl_constant", "γ of a μ-PL* loss, at k = 2", unit=Unit(Fraction(-1, 2), 1)),
     notes="""
-    The unit of γ depends on k: γᵏ|∇g|ᵏ is a loss. Print writes γ for a rate in Section 4 and k for a number of
+    The unit of γ depends on k: γᵏ|∇g|ᵏ is a loss. The paper writes γ for a rate in Section 4 and k for a number of
     repetitions in Appendix D.
     """,
 )

@@ -1,4 +1,4 @@
-r"""What the exponential mechanism of Definition 4.1 reaches with half of the budget: with $\varepsilon/2$ for
+r"""Excess risk of the exponential mechanism of Definition 4.1 with half of the budget: with $\varepsilon/2$ for
 $\varepsilon$ and $t = \ln(\varepsilon n/(2\sqrt d))$, with probability at least $1 - 2\sqrt d/(\varepsilon n)$,
 $F(w_0) - \inf F \le \psi = 20\, GD \frac{d}{\varepsilon n} \ln \frac{\varepsilon n}{\sqrt d}$.
 
@@ -36,6 +36,6 @@ THEOREM = PAPER.theorem(
       constant is still below 20 (19.26 for d = 1, less for larger d); as stated it is below 16.
     - ψ is below the trivial GD only where εn/d is above 89 (d = 1), 111 (d = 5) or 146 (d = 100). With the constants of
       lowy-ullman-wright-2024/lemma-4.2/explicit these are smaller.
-    - The privacy budget that is really spent is ε/4, see lowy-ullman-wright-2024/definition-4.1.
+    - The mechanism spends only ε/4, see lowy-ullman-wright-2024/definition-4.1.
     """,
 )

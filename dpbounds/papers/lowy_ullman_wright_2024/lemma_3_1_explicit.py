@@ -42,6 +42,6 @@ THEOREM = PAPER.theorem(
     notes="""
     - (ε, δ)-DP with ρ = (√(ln(1/δ) + ε) - √ln(1/δ))²; the certified accountant allows less noise. The noise of a
       difference may be capped at 2Gσ₂/L at no cost.
-    - Printed as a rate only; no condition on n is needed (see the erratum of Lemma 3.1).
+    - The paper has a rate only. No condition on n is needed (see the erratum of Lemma 3.1).
     """,
 )

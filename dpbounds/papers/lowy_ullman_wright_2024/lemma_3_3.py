@@ -38,7 +38,7 @@ THEOREM = PAPER.theorem(
     relies_on="ganesh-liu-oh-thakurta-2023/theorem-4.2 ganesh-liu-oh-thakurta-2023/lemma-3.4",
     superseded_by="dpbounds/second-order-path-noise/rate cited/tao-et-al-2025/main-result",
     errata=Erratum(
-        printed="third term L/(n√ρ_H) √s, in version 1",
+        printed="third term L/(n√ρ_H) √s (in arXiv version 1)",
         right="L√ln(1/δ)/(εn√ρ_H) √s: in the source 1/n comes with 1/√φ for a budget of φ-zCDP, which is about "
         "2√ln(1/δ)/ε. Without it the term does not scale with ε as the others do when every record is repeated",
         severity="constant",

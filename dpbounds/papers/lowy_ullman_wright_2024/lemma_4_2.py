@@ -37,7 +37,8 @@ THEOREM = PAPER.theorem(
     relies_on="cited/dwork-roth-2014/theorem-3.11",
     errata=(
         Erratum(
-            printed="(4GD/(εn)) ln((2εn/d)^d + t) + 2GDd/(εn) with probability at least 1 - exp(-t), in version 1",
+            printed="(4GD/(εn)) ln((2εn/d)^d + t) + 2GDd/(εn) with probability at least 1 - exp(-t) (in arXiv version "
+            "1)",
             right="(4GD/(εn)) (d ln(2εn/d) + t) + 2GDd/(εn): t is added to the logarithm, not inside it. On a net "
             "of 10 000 points of [0, 1] (εn = 5 000) the printed bound is missed with probability 0.066 where t "
             "= 5 promises 0.0067",
@@ -47,7 +48,7 @@ THEOREM = PAPER.theorem(
             "the 20 that is printed there",
         ),
         Erratum(
-            printed="N <= (2Dεn/d)^d, in version 1",
+            printed="N <= (2Dεn/d)^d (in arXiv version 1)",
             right="N <= (2εn/d)^d (for εn >= 1.708 d): the radius is Dd/(εn), and only its ratio to D matters",
             severity="typo",
             evidence="test_lemma_4_2.py::test_the_printed_size_of_the_net_has_a_unit",

@@ -1,8 +1,9 @@
 r"""The exponential mechanism on $N$ points of a compact set $W$ of diameter $D$, a net of radius $r_n$, with
-probability proportional to $\exp(-\lambda F)$, $\lambda = \varepsilon n/(2GD)$, is $\varepsilon$-DP under
-replace-one, and $E F(w_0) - \min_W F \le G r_n + 2GD \ln N/(\varepsilon n)$; with probability at least $1 - \zeta$,
-$\ln N + \ln(1/\zeta)$ stands for $\ln N$. There is a net with $N \le (1 + \sqrt2\, D/r_n)^d$; with $r_n =
-Dd/(\varepsilon n)$ the expectation is at most $\frac{GDd}{\varepsilon n} (1 + 2 \ln(1 + \sqrt2\, \varepsilon n/d))$.
+probability proportional to $\exp(-\lambda F)$, $\lambda = \varepsilon n/(2GD)$, is $\varepsilon$-DP under replace-one,
+and $E F(w_0) - \min_W F \le G r_n + 2GD \ln N/(\varepsilon n)$; with probability at least $1 - \zeta$ the bound holds
+without the expectation, and with $\ln N + \ln(1/\zeta)$ in place of $\ln N$. There is a net with
+$N \le (1 + \sqrt2\, D/r_n)^d$; with $r_n = Dd/(\varepsilon n)$ the expectation is at most $\frac{GDd}{\varepsilon n}
+(1 + 2 \ln(1 + \sqrt2\, \varepsilon n/d))$.
 
 The temperature is half of that of Definition 4.1, and so is the error. The proof is in the Markdown file beside the
 code.
@@ -48,6 +49,7 @@ THEOREM = PAPER.theorem(
     algorithm="lowy-ullman-wright-2024/definition-4.1",
     derivation="lemma_4_2_explicit.md",
     notes="""
-    Measured from the infimum over R^d, add what the best point of W is above it: GDd/(εn) in the setting of the paper.
+    For the excess over the infimum over R^d, add the excess of the best point of W: GDd/(εn) in the setting of the
+    paper.
     """,
 )

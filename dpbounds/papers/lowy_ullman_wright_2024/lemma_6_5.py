@@ -1,6 +1,6 @@
-r"""Lower bound: for $1 < k \le 2$, $k = 1 + \Omega(1)$, every $(\varepsilon, \delta)$-DP algorithm has, on some
-dataset and some $(\gamma, k)$-KL loss over a ball, Lipschitz and smooth, an expected norm of the empirical gradient of
-order at least $G \min\{1, \sqrt d/(\varepsilon n)\}$, up to logarithms. It is drawn from a lower bound on the excess
+r"""Lower bound: for $1 < k \le 2$, $k = 1 + \Omega(1)$, every $(\varepsilon, \delta)$-DP algorithm has, on some dataset
+and some $(\gamma, k)$-KL loss over a ball, Lipschitz and smooth, an expected norm of the empirical gradient of order at
+least $G \min\{1, \sqrt d/(\varepsilon n)\}$, up to logarithms. The paper derives it from a lower bound on the excess
 risk of such losses (Menart et al. 2023, Corollary 1).
 """
 
@@ -19,7 +19,7 @@ THEOREM = PAPER.theorem(
         Rate(
             q.G * Min(1, sqrt(q.d) / (q.epsilon * q.n)) ** q.k,
             "survives",
-            "what the argument gives for outputs within the ball: the k-th power",
+            "bound by the argument for outputs within the ball: the k-th power",
             status="claimed",
             logs_hidden=True,
             relies_on="cited/menart-et-al-2023/theorem-1",
@@ -27,9 +27,9 @@ THEOREM = PAPER.theorem(
     ),
     relies_on="dpbounds/lower-bound/gradient-norm",
     errata=Erratum(
-        printed="the bound follows from the excess risk's lower bound and Definition 6.1",
+        printed="the bound follows from the excess risk's lower bound and Definition 6.1 (in arXiv version 1)",
         right="E[F - inf F] >= (γc)ᵏ and F - inf F <= γᵏ|∇F|ᵏ give E|∇F|ᵏ >= cᵏ, which does not give E|∇F| >= c: "
-        "Jensen's inequality points the other way for k > 1; in version 1",
+        "Jensen's inequality points the other way for k > 1",
         severity="gap",
         evidence="test_lemma_6_5.py::test_a_large_mean_power_does_not_make_the_mean_large",
         survives="the statement, directly: within the ball of radius G/(2L) the hard losses of "

@@ -25,9 +25,9 @@ THEOREM = PAPER.theorem(
     ),
     relies_on="cited/arora-et-al-2023/theorem-6.1",
     notes="""
-    - The matrix does not look at the data. That a projected feature has norm above 2 is covered by δ/2; clipping
-      projected features to norm 2 costs no δ.
-    - G is the link's Lipschitz constant times the largest norm of a feature, which print takes as O(1).
+    - The matrix does not depend on the data. The event that a projected feature has norm above 2 is covered by δ/2;
+      clipping projected features to norm 2 needs no δ.
+    - G is the link's Lipschitz constant times the largest norm of a feature, which the paper takes as O(1).
     - The link is printed as a function on R^d, and is one on R; the cited k has r ln(2n/δ) in the place of r.
     - In the text of the cited proof that was read, the branch k < r bounds E|I - JΦ| by O(1/√k), with J the inclusion
       of R^k: JΦ has rank k < d, so that norm is at least 1. The step that is needed, |v| <= 2|Φv| + O(G/√k) for every

@@ -54,17 +54,17 @@ THEOREM = PAPER.theorem(
     privacy=Privacy(mechanism, "epsilon"),
     errata=(
         Erratum(
-            printed="p = (G D/√n) √(ln(8/ζ) + d) makes 4N exp(-np²/(2G²D²)) at most ζ/2",
+            printed="p = (G D/√n) √(ln(8/ζ) + d) makes 4N exp(-np²/(2G²D²)) at most ζ/2 (in arXiv version 1)",
             right="p = G D √(2 ln(8N/ζ)/n), and ln N is of order d ln(εn/d), not d/2; at the printed p the failure "
-            "bound exceeds 1; in version 1",
+            "bound exceeds 1",
             severity="constant",
             evidence="test_lemma_e_3.py::test_the_printed_deviation_is_too_small",
             where="Appendix E, end of the proof",
             survives="the lemma, whose order of growth hides the logarithm",
         ),
         Erratum(
-            printed="f(w_j, x) lies in [-GD, GD]",
-            right="f(w_j, x) - f(w̃, x) does; f itself may be shifted by any amount that depends on x; in version 1",
+            printed="f(w_j, x) lies in [-GD, GD] (in arXiv version 1)",
+            right="f(w_j, x) - f(w̃, x) does; f itself may be shifted by any amount that depends on x",
             severity="harmless",
             evidence="test_lemma_e_3.py::test_losses_themselves_are_not_bounded",
             where="Appendix E, before equation 4",

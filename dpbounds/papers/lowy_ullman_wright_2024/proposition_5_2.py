@@ -54,12 +54,11 @@ THEOREM = PAPER.theorem(
     relies_on="cited/abadi-et-al-2016/theorem-1",
     errata=(
         Erratum(
-            printed="an ε/2-DP exponential mechanism selects among the runs",
+            printed="an ε/2-DP exponential mechanism selects among the runs (in arXiv version 1)",
             right="no sensitivity is given, and there is none: Algorithm 3 does not project, so that the candidates "
-            "lie in no set of known diameter. With the scale 4GD of Definition 4.1 two candidates further apart "
-            "than D cost more than ε/2 (for d = 1 they are further apart than 2D in 5% of runs). Projecting onto "
-            "the ball of radius D around w₁, with the scale for a set of diameter 2D, repairs it and keeps the "
-            "bound; in version 1",
+            "lie in no set of known diameter. With the scale 4GD of Definition 4.1 two candidates further apart than "
+            "D cost more than ε/2 (for d = 1 they are further apart than 2D in 5% of runs). Projecting onto the ball "
+            "of radius D around w₁, with the scale for a set of diameter 2D, repairs it and keeps the bound",
             severity="privacy",
             evidence="test_proposition_5_2.py::test_candidates_far_apart_cost_more_than_half_of_epsilon",
             where="Proposition 5.2 and Appendix D, statement with high probability",
@@ -68,8 +67,8 @@ THEOREM = PAPER.theorem(
             also="lowy-ullman-wright-2024/proposition-d.1",
         ),
         Erratum(
-            printed="b ≳ √(dε)",
-            right="b ≳ √(d ln(1/δ)/ε), which is what ε <= c₁(b/n)²T asks for at T = ε²n²/(d ln(1/δ)); in version 1",
+            printed="b ≳ √(dε) (in arXiv version 1)",
+            right="b ≳ √(d ln(1/δ)/ε), which ε <= c₁(b/n)²T requires at T = ε²n²/(d ln(1/δ))",
             severity="privacy",
             evidence="test_proposition_5_2.py::test_the_printed_batch_is_too_small_for_small_epsilon",
             where="Proposition D.1",
@@ -79,8 +78,8 @@ THEOREM = PAPER.theorem(
             also="lowy-ullman-wright-2024/proposition-d.1",
         ),
         Erratum(
-            printed="some run has a gap ≲ G D k √(d ln(k/δ))/(εn) with probability 1 - 2^(-k)",
-            right="the same divided by q_c: each run's expected gap is of order 1/q_c; in version 1",
+            printed="some run has a gap ≲ G D k √(d ln(k/δ))/(εn) with probability 1 - 2^(-k) (in arXiv version 1)",
+            right="the same divided by q_c: each run's expected gap is of order 1/q_c",
             severity="typo",
             evidence="test_proposition_5_2.py::test_the_intermediate_display_lacks_the_quasar_constant",
             where="Appendix D, proof of the high-probability statement",

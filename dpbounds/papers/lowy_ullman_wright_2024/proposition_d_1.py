@@ -29,10 +29,10 @@ THEOREM = PAPER.theorem(
     ),
     algorithm="lowy-ullman-wright-2024/algorithm-3",
     notes="""
-    - Print goes on to (2D/(q_c√T))(G + √(dσ²)): right, and twice as large as needed.
+    - The paper goes on to (2D/(q_c√T))(G + √(dσ²)): right, and twice as large as needed.
     - In the proof a gradient sign is missing in one inner product, and |g_t|² stands for its expectation. Smoothness is
       not used.
-    - Print prescribes a batch, and adds a private selection among several runs. Neither is as private as it says, see
-      the errata of lowy-ullman-wright-2024/proposition-5.2; what is recorded here is the bound in expectation.
+    - The paper prescribes a batch, and adds a private selection among several runs. Neither is as private as it says,
+      see the errata of lowy-ullman-wright-2024/proposition-5.2; the record has the bound in expectation.
     """,
 )

@@ -34,9 +34,9 @@ THEOREM = PAPER.theorem(
     parts=(
         Bound(
             sqrt(1001) * q.G * q.D * ratio / q.quasar_convexity,
-            meaning="at the noise and the number of steps that print prescribes",
+            meaning="at the noise and the number of steps that the paper prescribes",
         ),
-        Bound(bound, "any-noise", "for noise of standard deviation σ, whatever it spends"),
+        Bound(bound, "any-noise", "for noise of any standard deviation σ"),
         Bound(
             2 * q.G * q.D * sqrt(q.d) / (q.quasar_convexity * q.n * sqrt(q.rho)),
             "tuned",

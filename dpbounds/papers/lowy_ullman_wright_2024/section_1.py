@@ -41,7 +41,7 @@ THEOREM = PAPER.theorem(
     ),
     relies_on="lowy-ullman-wright-2024/corollary-4.3",
     errata=Erratum(
-        printed="(εn)^{-2/7} for generalised linear models, in version 1",
+        printed="(εn)^{-2/7} for generalised linear models (in arXiv version 1)",
         right="(εn)^{-3/7}, as in Corollary 8.2: the embedding dimension k = (εn)^{6/7} balances k^{2/3}/(εn) and "
         "k^{-1/2}. An exponent of 2/7 would be worse than the 2/5 that is improved on",
         severity="typo",

@@ -24,7 +24,7 @@ THEOREM = PAPER.theorem(
     relies_on="lowy-ullman-wright-2024/lemma-3.1/explicit",
     derivation="theorem_3_2_explicit.md",
     notes="""
-    - ρ and what is accounted for are those of the second half; the first half comes on top.
+    - ρ and the accounting are those of the second half; the budget of the first half is added.
     - If F(w₀) - inf F <= ψ holds with probability 1 - ζ only, add ζG.
     """,
 )

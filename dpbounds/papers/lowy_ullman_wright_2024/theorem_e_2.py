@@ -24,9 +24,10 @@ THEOREM = PAPER.theorem(
     algorithm="lowy-ullman-wright-2024/algorithm-4",
     relies_on="lowy-ullman-wright-2024/lemma-e.1 ganesh-liu-oh-thakurta-2023/lemma-3.4",
     errata=Erratum(
-        printed="Lemma E.1, a statement on i.i.d. records, is applied given w₀ = A(X), with the same X",
+        printed="Lemma E.1, a statement on i.i.d. records, is applied given w₀ = A(X), with the same X (in arXiv "
+        "version 1)",
         right="given w₀ the records are not independent draws any more: whatever A reveals about them, their "
-        "distribution given w₀ is tilted by it. B needs records that A has not seen; in version 1",
+        "distribution given w₀ is tilted by it. B needs records that A has not seen",
         severity="gap",
         evidence="test_theorem_e_2.py::test_given_the_start_the_records_are_tilted",
         where="Appendix E, proof of Theorem E.2",

@@ -1,4 +1,4 @@
-"""Results of this library without a printed counterpart; a name begins with what the result is about."""
+"""Results of this library that no paper states. Names begin with the subject of the result."""
 
 from dpbounds.theorems.language import COUNT, Paper
 

@@ -1,9 +1,9 @@
 r"""Ball noise against Gaussian noise of the same covariance, $\sigma^2 = r_u^2/(d+2)$ in each coordinate, so that
-bounds on gradient norms that see the noise through its covariance alone are the same. One release at distance
-$\Delta_g$ has the total variation $P(|U_1| \le \Delta_g/2r_u)$ with a ball and $P(|Z| \le \Delta_g/2r_u)$, $Z \sim
-N(0, 1/(d+2))$, with a Gaussian. In every dimension there is one distance below which the ball's is smaller (by at
-most the factor `ratio-at-zero`, 0.72 for $d = 1$ and close to 1 in many dimensions) and above which it is larger. The
-ball's $\delta$ is the same at every $\varepsilon$ while the Gaussian's falls to 0: from some $\varepsilon$ on the
+bounds on gradient norms that depend on the noise through its covariance alone are the same. One release at distance
+$\Delta_g$ has the total variation $P(|U_1| \le \Delta_g/2r_u)$ with a ball and $P(|Z| \le \Delta_g/2r_u)$,
+$Z \sim N(0, 1/(d+2))$, with a Gaussian. In every dimension there is one distance below which the ball's is smaller (by
+at most the factor `ratio-at-zero`, 0.72 for $d = 1$ and close to 1 in many dimensions) and above which it is larger.
+The ball's $\delta$ is the same at every $\varepsilon$ while the Gaussian's falls to 0: from some $\varepsilon$ on the
 Gaussian is better at every distance. Over $T$ releases of the same records the ball's $\delta$ grows like $T$, the
 Gaussian's like $\sqrt T$: at small distances the Gaussian is better from two releases on, even at $\varepsilon = 0$.
 """
@@ -63,6 +63,6 @@ THEOREM = PAPER.theorem(
     - d = 100 at 0.02 standard deviations: after 100 releases 0.548 with a ball and 0.080 with a Gaussian, after 1000
       releases 0.9996 and 0.248.
     - Only the case in which both see the same records is compared. On random records, one per step, the ball's δ is 1/N
-      of this in each step; what the Gaussian's is there depends on ε.
+      of this in each step; the Gaussian's depends on ε.
     """,
 )

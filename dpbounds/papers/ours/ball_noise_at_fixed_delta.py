@@ -1,13 +1,13 @@
-r"""How much ball noise helps gradient descent at a fixed $(0, \delta)$. Each of $T$ steps uses the mean gradient of $b$
-of $N$ records, drawn without replacement, plus noise uniform on the $d$-ball of radius $r_u$; gradients have norm at
-most $G$, and $F$ is $L$-smooth. A step costs at most $\frac bN \delta_1$ with the total variation $\delta_1$ of two
+r"""Utility of gradient descent with ball noise at a fixed $(0, \delta)$. Each of $T$ steps uses the mean gradient of
+$b$ of $N$ records, drawn without replacement, plus noise uniform on the $d$-ball of radius $r_u$; gradients have norm
+at most $G$, and $F$ is $L$-smooth. A step costs at most $\frac bN \delta_1$ with the total variation $\delta_1$ of two
 balls at distance $2G/b$, so $T = \lfloor N\delta / (b\delta_1) \rfloor$ steps are $(0, \delta)$-private, and at the
-best step size a random iterate has
-$E\|\nabla F\|^2 \le 4 \sqrt{L \Delta_F K / (N\delta)}$, $K = (G^2 + b \tfrac{d}{d+2} r_u^2)\, \delta_1$.
+best step size a random iterate has $E\|\nabla F\|^2 \le 4 \sqrt{L \Delta_F K / (N\delta)}$, $K = (G^2 + b
+\tfrac{d}{d+2} r_u^2)\, \delta_1$.
 
 For single records, $b = 1$, $K \ge G^2$ at every radius, and $K \ge 2\sqrt{d/(d+2)}\, G^2$ at every radius above $G$,
-the only ones at which noise protects anything: within this upper bound no noise at all is best. With
-$b > 8d/\pi$ records, $K < G^2$ at the radius $G\sqrt{(d+2)/(bd)}$.
+the only radii at which noise gives any protection: this upper bound is smallest without noise. With $b > 8d/\pi$
+records, $K < G^2$ at the radius $G\sqrt{(d+2)/(bd)}$.
 """
 
 from fractions import Fraction
@@ -34,7 +34,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    title="what ball noise gains at a fixed δ",
+    title="utility of ball noise at a fixed δ",
     where="derived here; compare Tholeti & Kalyani 2020, Algorithm 1",
     bounds="gradient-norm, expectation",
     status="proved here",
@@ -84,10 +84,10 @@ THEOREM = PAPER.theorem(
     algorithm="tholeti-kalyani-2020/algorithm-1",
     derivation="ball_noise_at_fixed_delta.md",
     notes="""
-    - Nothing is said about the smallest gradient norm that any private algorithm reaches, nor about saddle points,
-      which is what the noise is there for: these are statements about one upper bound.
-    - Without noise a run at (0, δ) publishes Nδ random gradients as they are: allowed by the definition, and hardly
-      what one wants. The comparison says more about (0, δ)-privacy than about noise.
+    - These are statements about one upper bound. They do not concern the smallest gradient norm that a private
+      algorithm reaches, nor saddle points, which are the purpose of the noise.
+    - Without noise a run at (0, δ) publishes Nδ random gradients exactly. The definition of (0, δ)-privacy allows it,
+      although it protects none of these records.
     - Smallest K/G² over the radius: 0.816 (d = 1, b = 2), 0.365 (1, 10), 0.95 (5, 10), 0.315 (5, 100), 0.349 (50,
       1000). The δ of one step at a given radius still grows with b.
     """,

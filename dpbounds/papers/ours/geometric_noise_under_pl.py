@@ -1,11 +1,11 @@
-r"""Gradient descent whose noise falls: if $F$ on $R^d$ is $L$-smooth and $\mu$-PL and every record's gradient lies
-within $G$ of one common vector field, $w_{t+1} = w_t - \eta(\nabla F(w_t) + N(0, \sigma_t^2 I))$ with $0 < \eta <
-2/L$, $c = 2\mu\eta(1 - L\eta/2)$, $\kappa = \sqrt{1-c}$ and $\sigma_t^2 = \frac{2G^2}{n^2\rho}
-\frac{S}{\kappa^{T-1-t}}$, $S = \frac{1 - \kappa^T}{1-\kappa}$, is $\rho$-zCDP under replace-one after $T$ steps, and $E
-F(w_T) - \inf F$ is at most $(1-c)^T \Delta_F + \frac{L d G^2 \eta^2}{n^2\rho} S^2$.
+r"""Gradient descent with noise that decreases from step to step: if $F$ on $R^d$ is $L$-smooth and $\mu$-PL and every
+record's gradient lies within $G$ of one common vector field, $w_{t+1} = w_t - \eta(\nabla F(w_t) + N(0, \sigma_t^2 I))$
+with $0 < \eta < 2/L$, $c = 2\mu\eta(1 - L\eta/2)$, $\kappa = \sqrt{1-c}$ and $\sigma_t^2 = \frac{2G^2}{n^2\rho}
+\frac{S}{\kappa^{T-1-t}}$, $S = \frac{1 - \kappa^T}{1-\kappa}$, is $\rho$-zCDP under replace-one after $T$ steps, and
+$E F(w_T) - \inf F$ is at most $(1-c)^T \Delta_F + \frac{L d G^2 \eta^2}{n^2\rho} S^2$.
 
-As $S \le 2/c$, the second term is at most $\frac{L d G^2}{\mu^2 (1 - L\eta/2)^2 n^2\rho}$: no logarithm of $n$, which
-equal noise in all steps has.
+As $S \le 2/c$, the second term is at most $\frac{L d G^2}{\mu^2 (1 - L\eta/2)^2 n^2\rho}$: without the logarithm of $n$
+of equal noise in all steps.
 """
 
 from sympy import sqrt
@@ -62,9 +62,9 @@ THEOREM = PAPER.theorem(
     privacy=Privacy(lambda at: Gaussian(at.down(sqrt(2 / q.rho))), "rho"),
     derivation="geometric_noise_under_pl.md",
     notes="""
-    - T steps are composed as the one Gaussian that they amount to: the sum of 1/σ_t² is n²ρ/(2G²).
-    - Early noise is larger: what is left of it shrinks with the later steps. A schedule gains nothing where the average
-      of the squared gradients is bounded and not the last iterate.
+    - The T steps are composed into one Gaussian release: the sum of 1/σ_t² is n²ρ/(2G²).
+    - Early noise is larger, because the later steps shrink it. A schedule gains nothing where the average of the
+      squared gradients is bounded and not the last iterate.
     - The class is that of `dpbounds/langevin-under-pl`, whose tuned bound has ln n/2 besides.
     """,
 )

@@ -60,7 +60,7 @@ THEOREM = PAPER.theorem(
     - L, μ and Δ_F are those of the whole risk, regulariser included, which cancels where two records are compared. If
       the losses are Lipschitz, G is their constant; on all of R^d such a risk satisfies the inequality only because of
       its regulariser, if at all.
-    - The budget is one for replacing a record. What a single record contributes is not bounded, so nothing is said
-      about adding or removing one, unless the losses themselves are Lipschitz.
+    - The budget holds under replace-one. The contribution of a single record is not bounded, so it does not hold under
+      add-or-remove-one unless the losses themselves are Lipschitz.
     """,
 )

@@ -1,10 +1,10 @@
 r"""Every $(\varepsilon, \delta)$-DP algorithm has, for some $n$ convex, $G$-Lipschitz losses on a ball of diameter $D$
 in $\mathbb R^d$, an expected excess empirical risk of at least $\frac{GD}{24} \min\big(1,
 \frac{\sqrt{d\tau}}{48\,\varepsilon n}\big)$, $\tau = \min\big(\ln \frac{e^\varepsilon - 1}{3\delta\sqrt d}, \frac
-d{1152}\big) \ge \max(1, \varepsilon)$, $\varepsilon n \ge 1$. For all $d$ it is at least $\frac{GD}{2 +
-6e^\varepsilon} \min(1, \frac1{\varepsilon n})$, and at least $\frac{GD}{60} \min(1, \frac\lambda{\varepsilon n})$ for
-$\lambda = \min\big(\frac d8 - \ln 4, \ln\frac{e^\varepsilon - 1}{4\delta}\big) \ge \varepsilon$, its
-logarithm at least $1 + \varepsilon$. Linear losses show it.
+d{1152}\big) \ge \max(1, \varepsilon)$, $\varepsilon n \ge 1$. For all $d$ it is at least $\frac{GD}{2 + 6e^\varepsilon}
+\min(1, \frac1{\varepsilon n})$, and at least $\frac{GD}{60} \min(1, \frac\lambda{\varepsilon n})$ for $\lambda =
+\min\big(\frac d8 - \ln 4, \ln\frac{e^\varepsilon - 1}{4\delta}\big) \ge \varepsilon$, its logarithm at least
+$1 + \varepsilon$. The proof uses linear losses.
 """
 
 from dpbounds.papers.ours import PAPER

@@ -59,7 +59,7 @@ THEOREM = PAPER.theorem(
     derivation="lower_bounds.md",
     notes="""
     - The first is the largest for d above ln(1/δ), up to constants; the second below it; the third for d = 1.
-    - For convex losses √(d ln(1/δ))/(εn) is reached up to logarithms. For losses that need not be convex the best
-      known order is its 2/3-th power, or d^(2/3)/(εn): what the truth is there is open.
+    - For convex losses √(d ln(1/δ))/(εn) is reached up to logarithms. For losses that need not be convex the best known
+      order is its 2/3-th power, or d^(2/3)/(εn): the optimal order is open.
     """,
 )

@@ -3,7 +3,7 @@ diameter $D$ in $\mathbb R^d$, an expected excess population risk of at least $\
 \frac{\sqrt{d\tau}}{34\,(e^\varepsilon - 1) n}\big)$, $\tau = \min\big(\ln \frac{e^\varepsilon - 1}{3\delta\sqrt d},
 \frac d{1152}\big) \ge \frac12$, $(e^\varepsilon - 1) n \ge \frac12$; of at least $\frac{GD}{30} \min\big(1,
 \frac\lambda{(e^\varepsilon - 1) n}\big)$, $\lambda = \min\big(\frac d8 - \ln 4, \ln\frac{e^\varepsilon -
-1}{4\delta}\big) \ge 0$; and, private or not, of at least $\frac{GD}{10\sqrt n}$. Linear losses show it.
+1}{4\delta}\big) \ge 0$; and, private or not, of at least $\frac{GD}{10\sqrt n}$. The proof uses linear losses.
 """
 
 from dpbounds.papers.ours import PAPER

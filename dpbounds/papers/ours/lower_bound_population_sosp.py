@@ -46,5 +46,5 @@ THEOREM = PAPER.theorem(
         Bound(slope / (2 * sqrt(q.n)), "sampling", "every algorithm, private or not", bases="loss length"),
     ),
     derivation="lower_bounds.md",
-    notes="It is a bound on the gradient's norm: nothing is known that is special to saddle points.",
+    notes="The proof bounds the gradient's norm only: no lower bound is known that is special to saddle points.",
 )

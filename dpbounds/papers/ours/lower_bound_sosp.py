@@ -3,8 +3,8 @@ least $1 - \zeta$, $\zeta \le \frac1{24}$, for all $n$ losses that are $G$-Lipsc
 Lipschitz with $F(w_0) - \inf F \le \Delta_F$, has $\alpha \ge s \min\big(\frac1{24},
 \frac{\sqrt{d\tau}}{384\,\varepsilon n}\big)$, where $s = \min(G/2, \sqrt{L\Delta_F}, \sqrt[3]{\Delta_F^2 \rho_H})$ and
 $\tau$ is that of the lower bound for the gradient's norm. Likewise $\alpha \ge \frac s8 \min(1,
-\frac\lambda{\varepsilon n})$ with its $\lambda$, and $\alpha \ge s \min(1, \frac1{\varepsilon n})$ for $\varepsilon \le
-1$. Convex losses show it, for which the second-order condition is empty.
+\frac\lambda{\varepsilon n})$ with its $\lambda$, and $\alpha \ge s \min(1, \frac1{\varepsilon n})$ for
+$\varepsilon \le 1$. The proof uses convex losses, for which the second-order condition always holds.
 """
 
 from dpbounds.papers.ours import PAPER
@@ -60,7 +60,7 @@ THEOREM = PAPER.theorem(
     ),
     derivation="lower_bounds.md",
     notes="""
-    It is a bound on the gradient's norm. Nothing is known that is special to saddle points: whether a second-order
-    point costs more than a stationary one is open.
+    The proof bounds the gradient's norm only. Whether a second-order stationary point needs more records than a
+    first-order one is open.
     """,
 )

@@ -57,5 +57,5 @@ THEOREM = PAPER.theorem(
         ),
     ),
     derivation="lower_bounds.md",
-    notes="The losses are μ-smooth, too: no condition number is in the way.",
+    notes="The losses are μ-smooth, too, so that their condition number is 1.",
 )

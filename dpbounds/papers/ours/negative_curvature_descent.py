@@ -1,9 +1,9 @@
 r"""On $\mathbb R^d$, from $w$ with noisy gradient $g$: if $\|g\| > \frac34\alpha$ step to $w - g/L$; else release a
 noisy Hessian (with half the variance off its diagonal), and if its smallest eigenvalue is below
-$-\frac78\sqrt{\rho_H\alpha}$ move by $\sqrt{\alpha/\rho_H}$ along its eigenvector, in the direction in which $g$ does
-not rise; else return $w$. With half of a budget $\rho$ for gradients and half for Hessians this is $\rho$-zCDP under
-replace-one, and with probability $1 - \zeta$ it returns an $\alpha$-SOSP of the empirical risk within $T =
-\lfloor\Delta_F \max(\frac{4L}{\alpha^2}, \frac{6\sqrt{\rho_H}}{\alpha^{3/2}})\rfloor + 1$ steps and $K =
+$-\frac78\sqrt{\rho_H\alpha}$ move by $\sqrt{\alpha/\rho_H}$ along its eigenvector, in the direction whose inner product
+with $g$ is not positive; else return $w$. With half of a budget $\rho$ for gradients and half for Hessians this is
+$\rho$-zCDP under replace-one, and with probability $1 - \zeta$ it returns an $\alpha$-SOSP of the empirical risk within
+$T = \lfloor\Delta_F \max(\frac{4L}{\alpha^2}, \frac{6\sqrt{\rho_H}}{\alpha^{3/2}})\rfloor + 1$ steps and $K =
 \lfloor\frac{6 \Delta_F \sqrt{\rho_H}}{\alpha^{3/2}}\rfloor + 1$ Hessians, if $n$ is at least the larger of $\frac{48 G
 \sqrt T}{\sqrt\rho\,\alpha} (\sqrt d + \sqrt{2\ln\frac{2T}\zeta})$ and $\frac{16\sqrt2 L \sqrt{d K}}{\sqrt\rho
 \sqrt{\rho_H\alpha}} (\sqrt d + \sqrt{\ln\frac{4K}\zeta})$.

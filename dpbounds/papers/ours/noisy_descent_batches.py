@@ -4,8 +4,8 @@ $G$-Lipschitz losses whose mean $F$ is $L$-smooth, $0 < \eta < 2/L$. Let $R = t 
 $\eta(1 - L\eta/2)$, and $R = T$ to $\frac1{2L}$. Then $$E \|\nabla F(w_R)\|^2 \le \frac{\Delta_F + T L \eta^2 G^2
 \nu/2}{T \eta (1 - L\eta/2) + 1/(2L)}$$ with $\nu = \frac{1-q}{qn} + \frac{d z^2}{(qn)^2}$.
 
-$z = \sqrt{2T/\rho}$ is $\rho$-zCDP under replace-one whatever the samples are; what they gain is for an accountant to
-say, which allows a far larger $\rho$.
+$z = \sqrt{2T/\rho}$ is $\rho$-zCDP under replace-one even without amplification by sampling. An accountant for Poisson
+sampling proves a much smaller $\varepsilon$, and so allows a far larger $\rho$.
 """
 
 from sympy import Expr, asinh
@@ -16,11 +16,12 @@ from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
 from dpbounds.theorems.language import PURE, Bound, Parameter, Privacy, q, sqrt
 
 batch = q.sample_rate * q.n
-second_moment = (1 - q.sample_rate) / batch + q.d * q.noise_multiplier**2 / batch**2  # ν, of an error over G
+# ν: second moment of an error, in units of G²
+second_moment = (1 - q.sample_rate) / batch + q.d * q.noise_multiplier**2 / batch**2
 
 
 def large_steps(ratio: Expr) -> Expr:
-    """1/z² of so many sampled releases that their loss is nearly normal: μ² = 4 T q² sinh(1/z²), for μ²/(T q²)."""
+    """Return 1/z² from μ²/(T q²): the loss of many sampled releases is nearly normal, with μ² = 4 T q² sinh(1/z²)."""
     return asinh(ratio / 4)
 
 

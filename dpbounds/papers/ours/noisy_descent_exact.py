@@ -1,8 +1,8 @@
 r"""Noisy gradient descent $w_{t+1} = w_t - \eta(\nabla F(w_t) + \xi_t)$, $t < T$, on $\mathbb R^d$, with an $L$-smooth
-$F$, $0 < \eta < 2/L$ and noise of mean 0 and second moment $d\sigma^2$ given the past. Let $R = t < T$ with
-probability proportional to $\eta(1 - L\eta/2)$, and $R = T$ to $\frac1{2L}$. Then $$E \|\nabla F(w_R)\|^2 \le
-\frac{\Delta_F + T L \eta^2 d\sigma^2/2}{T \eta (1 - L\eta/2) + 1/(2L)},$$ with equality for $F(w) = \frac L2 \|w\|^2$:
-for this choice of the output nothing better is true.
+$F$, $0 < \eta < 2/L$ and noise of mean 0 and second moment $d\sigma^2$ given the past. Let $R = t < T$ with probability
+proportional to $\eta(1 - L\eta/2)$, and $R = T$ to $\frac1{2L}$. Then $$E \|\nabla F(w_R)\|^2 \le \frac{\Delta_F + T L
+\eta^2 d\sigma^2/2}{T \eta (1 - L\eta/2) + 1/(2L)},$$ with equality for $F(w) = \frac L2 \|w\|^2$: for this choice of
+the output the bound cannot be improved.
 """
 
 from sympy import Expr, sqrt
@@ -17,7 +17,7 @@ descends = Condition(q.eta < 2 / q.L, "a step decreases the risk on average")
 
 
 def root(noise: Expr) -> Expr:
-    """√ of the bound at a second moment of the noise."""
+    """Return the square root of the bound, for a second moment of the noise."""
     return sqrt((q.Delta_F + q.T * q.L * q.eta**2 * noise / 2) / weights)
 
 

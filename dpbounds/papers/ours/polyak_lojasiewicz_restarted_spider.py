@@ -1,12 +1,12 @@
 r"""Let the empirical risk $F$ be $\mu$-PL on all of $R^d$, every record's loss $L$-smooth, and every record's gradient
-within $G$ of one common vector field, which nobody needs to know. Run full-batch DP-SPIDER in $J$ stages. A stage makes
+within $G$ of one common vector field, which need not be known. Run full-batch DP-SPIDER in $J$ stages. A stage makes
 $T \ge 4L/\mu$ steps of size $1/(2L)$: one noisy gradient, then $T - 1$ noisy gradient differences; it ends in a
 uniformly drawn one of its first $T$ iterates, where the next stage begins. With $\sigma_1 = \frac{2G}{n}\sqrt{J/\rho}$,
-$\sigma_2 = \frac{2L}{n}\sqrt{(T-1)J/\rho}$ everything is $\rho$-zCDP under replace-one, and if $d (T-1)^2 \le
-n^2\rho/(2J)$, $$E F(w_J) - \inf F \le 2^{-J} \Delta_F + \frac{4 d G^2 J}{\mu n^2 \rho}, \qquad E |\nabla F(w_J)| \le
-\sqrt{2\mu 2^{-J} \Delta_F + \frac{8 d G^2 J}{n^2\rho}}.$$ After $J \approx \log_2(\mu \Delta_F n^2 \rho/(d G^2))$
-stages that is of order $G \sqrt d/(n \sqrt\rho)$, which is optimal up to logarithms (on $|w|^2/2 + \langle z, w\rangle$
-it is the estimation of a mean), for $L/\mu$ up to the order of $n\sqrt\rho/\sqrt d$.
+$\sigma_2 = \frac{2L}{n}\sqrt{(T-1)J/\rho}$ everything is $\rho$-zCDP under replace-one, and if
+$d (T-1)^2 \le n^2\rho/(2J)$, $$E F(w_J) - \inf F \le 2^{-J} \Delta_F + \frac{4 d G^2 J}{\mu n^2 \rho}, \qquad E |\nabla
+F(w_J)| \le \sqrt{2\mu 2^{-J} \Delta_F + \frac{8 d G^2 J}{n^2\rho}}.$$ After $J \approx \log_2(\mu \Delta_F n^2 \rho/(d
+G^2))$ stages that is of order $G \sqrt d/(n \sqrt\rho)$, which is optimal up to logarithms (on $|w|^2/2 + \langle z,
+w\rangle$ it is the estimation of a mean), for $L/\mu$ up to the order of $n\sqrt\rho/\sqrt d$.
 """
 
 from dpbounds.papers.ours import PAPER
@@ -81,7 +81,7 @@ THEOREM = PAPER.theorem(
     - On all of R^d no risk but a constant is both Lipschitz and PL. Tilted records are an example of what is assumed
       here: a common function plus linear terms of norm at most G. Whether the mean is PL is a statement about the data
       at hand, and a tilt may undo it where the function is not convex.
-    - The budget is one for replacing a record: what a single record contributes is not bounded, so nothing is said
-      about adding or removing one, unless the losses themselves are Lipschitz.
+    - The budget holds under replace-one: the contribution of a single record is not bounded, so it does not hold under
+      add-or-remove-one unless the losses themselves are Lipschitz.
     """,
 )

@@ -67,6 +67,7 @@ THEOREM = PAPER.theorem(
     relies_on="dpbounds/polyak-lojasiewicz-restarted-spider",
     derivation="polyak_lojasiewicz_restarted_spider.md",
     notes="""
-    The noise of the differences is the largest that the descent pays for; that is all they are given of the budget.
+    The noise of the differences is the largest that the descent can absorb, so that they take the smallest share of the
+    budget.
     """,
 )

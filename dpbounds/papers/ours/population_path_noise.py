@@ -1,10 +1,10 @@
-r"""On $\mathbb R^d$, with one estimate $g$ of $\nabla F(w)$ as in `second-order-path-noise`: while $\|g\| >
-(1-w)\alpha$ move by $-g/L$; else return $w$. Return $w$ also before a move that would exceed the path $P$. If $n^2\rho
-\ge A_g$ this is $\rho$-zCDP under replace-one (and $\sqrt{2\rho}$-GDP: all releases are Gaussian). For i.i.d. records
-the gradients of empirical and population risk are with probability at least $1 - \zeta/2$ within $$u = \frac G{\sqrt
-n} \Bigl(2 + \sqrt{2d \ln(1 + 4LP\sqrt n/G) + 2 \ln(2/\zeta)}\Bigr)$$ of each other wherever it may go. So with
-probability at least $1 - \zeta$ the gradient of the population risk is at most $\alpha + u$ at the point that is
-returned. No search for curvature is made, and nothing is asked of Hessians.
+r"""On $\mathbb R^d$, with one estimate $g$ of $\nabla F(w)$ as in `second-order-path-noise`: while
+$\|g\| > (1-w)\alpha$ move by $-g/L$; else return $w$. Return $w$ also before a move that would exceed the path $P$. If
+$n^2\rho \ge A_g$ this is $\rho$-zCDP under replace-one (and $\sqrt{2\rho}$-GDP: all releases are Gaussian). For i.i.d.
+records the gradients of empirical and population risk are with probability at least $1 - \zeta/2$ within $$u = \frac
+G{\sqrt n} \Bigl(2 + \sqrt{2d \ln(1 + 4LP\sqrt n/G) + 2 \ln(2/\zeta)}\Bigr)$$ of each other at every point that the run
+can reach. So with probability at least $1 - \zeta$ the gradient of the population risk is at most $\alpha + u$ at the
+point that is returned. There is no search for negative curvature, and no assumption on Hessians.
 
 At a budget of $(\varepsilon, \delta)$, with $\nu = \sqrt{d \ln(1/\delta)}/(\varepsilon n)$, that is of the order of
 $G\sqrt{d/n} + (\nu\sqrt{GL\Delta_F})^{2/3} + G\nu$, up to logarithms.
@@ -18,7 +18,7 @@ from dpbounds.papers.ours.second_order_path_noise_rate import noise
 from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.theorems.language import GRADIENT, PURE, Bound, Condition, Parameter, Privacy, Rate, q
 
-drop = (1 - 3 * w) / 2  # a move lowers F by its length times α times this, at least
+drop = (1 - 3 * w) / 2  # least decrease of F by a move, in units of its length times α
 least_path = q.Delta_F / (drop * q.alpha)
 gradient_threshold = (1 - w) * q.alpha
 moves = q.L * path / gradient_threshold
@@ -28,7 +28,7 @@ gradient_stddev = w * q.alpha / sqrt(radius_square(q.zeta / 2))
 
 
 def deviation(reach: Expr) -> Expr:
-    """u, in a ball of that radius around a fixed point."""
+    """Return u for a ball of the given radius around a fixed point."""
     net = q.d * log(1 + 4 * q.L * reach * sqrt(q.n) / q.G)
     return q.G / sqrt(q.n) * (2 + sqrt(2 * net + 2 * log(2 / q.zeta)))
 

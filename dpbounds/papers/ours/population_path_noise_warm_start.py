@@ -1,9 +1,9 @@
-r"""The exponential mechanism on a net of a compact set $W$ of diameter $D$, then `population-path-noise` from the
-point it draws, each with half of a budget of $\rho$-zCDP and on all $n$ i.i.d. records. But for $\zeta/4$ the first
-point is at most $\psi$ of `second-order-path-noise/warm-start`, at $\zeta/2$ for $\zeta$, above the infimum. So if
-$n^2\rho \ge 2 A_g$ with $\psi$ for $\Delta_F$ and a walk that fails with $\zeta/4$, the gradient of the population
-risk is with probability at least $1 - \zeta$ at most $\alpha + u$ at the point that is returned; $u$ is that of a ball
-of radius $D + P$.
+r"""The exponential mechanism on a net of a compact set $W$ of diameter $D$, then `population-path-noise` from the point
+it draws, each with half of a budget of $\rho$-zCDP and on all $n$ i.i.d. records. Except with probability $\zeta/4$,
+the first point is at most $\psi$ above the infimum, with the $\psi$ of `second-order-path-noise/warm-start` for
+$\zeta/2$ in place of $\zeta$. So if $n^2\rho \ge 2 A_g$ with $\psi$ for $\Delta_F$ and a failure probability of
+$\zeta/4$ for the walk, the gradient of the population risk is with probability at least $1 - \zeta$ at most
+$\alpha + u$ at the point that is returned; $u$ is that of a ball of radius $D + P$.
 
 At a budget of $(\varepsilon, \delta)$, with $\nu = \sqrt{d \ln(1/\delta)}/(\varepsilon n)$, that is of the order of
 $G\sqrt{d/n} + (G^2LD\sqrt d)^{1/3} \nu + G\nu$, up to logarithms: $\sqrt{d/n} + d^{2/3}/(\varepsilon n)$ at constants

@@ -115,6 +115,6 @@ THEOREM = PAPER.theorem(
     - Records are assigned to releases by position, before anything is looked at; a start that depends on data needs
       records of its own.
     - Smoothness is used wherever the iterates go: within Tr of the start.
-    - Arora et al. and Liu & Talwar have trees and moves of this kind; the order is theirs, the constants are not.
+    - Arora et al. and Liu & Talwar have trees and moves of this kind, and claim this order; the constants are new.
     """,
 )

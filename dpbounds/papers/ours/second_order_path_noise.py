@@ -1,10 +1,10 @@
-r"""On $\mathbb R^d$, keep one estimate $g$ of $\nabla F(w)$: after a move of length $l$ from $w$ to $w'$, with $u =
-Ll/G$, $g \leftarrow e^{-u} g + [\nabla F(w') - e^{-u} \nabla F(w)] + \sqrt{V(1 - e^{-2u})}\, h$, $h \sim N(0, I)$. A
-path of length $P$ then costs $\frac2{n^2V}(G^2 + 2GLP)$ of zCDP, however many moves it has. While $\|g\| >
-(1-w)\alpha$ move by $-g/L$; else release the Hessian with noise $N(0, s_H^2)$ on and $N(0, s_H^2/2)$ off the
+r"""On $\mathbb R^d$, keep one estimate $g$ of $\nabla F(w)$: after a move of length $l$ from $w$ to $w'$, with
+$u = Ll/G$, $g \leftarrow e^{-u} g + [\nabla F(w') - e^{-u} \nabla F(w)] + \sqrt{V(1 - e^{-2u})}\, h$, $h \sim N(0, I)$.
+A path of length $P$ then costs $\frac2{n^2V}(G^2 + 2GLP)$ of zCDP, however many moves it has. While
+$\|g\| > (1-w)\alpha$ move by $-g/L$; else release the Hessian with noise $N(0, s_H^2)$ on and $N(0, s_H^2/2)$ off the
 diagonal, and if its smallest eigenvalue is below $-\frac{1+c}2 \sqrt{\rho_H \alpha}$ move by $s\sqrt{\alpha/\rho_H}$
-along its eigenvector, in the direction in which $g$ does not rise; else return $w$. Return $w$ also before a release
-that would exceed the path $P$ or $K$ Hessians.
+along its eigenvector, in the direction whose inner product with $g$ is not positive; else return $w$. Return $w$ also
+before a release that would exceed the path $P$ or $K$ Hessians.
 
 If $n^2\rho \ge A_g + A_h$ this is $\rho$-zCDP under replace-one (and $\sqrt{2\rho}$-GDP: all releases are Gaussian),
 and with probability $1 - \zeta$ it returns an $\alpha$-SOSP. So $n$ is of the order of $\sqrt{GL\Delta_F d/\rho}\,
@@ -56,13 +56,13 @@ work = q.n * (1 + moves + q.d * searches)
 
 
 def radius_square(failure: Expr) -> Expr:
-    """a²: with probability 1 - failure no error along the path exceeds a√V."""
+    """Return a²: with probability 1 - failure no error along the path exceeds a√V."""
     tail = log(2 * (floor(q.L * path / (q.G * window)) + 1) / failure)
     return exp(2 * window) * (q.d + 2 * sqrt(q.d * tail) + 2 * tail)
 
 
 def gradient_account(failure: Expr) -> Expr:
-    """A_g."""
+    """Return A_g, the n²ρ that the gradients need."""
     return 2 * radius_square(failure) * (q.G**2 + 2 * q.G * q.L * path) / (w * q.alpha) ** 2
 
 
@@ -71,7 +71,7 @@ gradient_stddev = w * q.alpha / sqrt(radius_square(q.zeta / 2))
 gradient_threshold = (1 - w) * q.alpha
 curvature_threshold = -(1 + c) / 2 * bend
 curvature_move = s * sqrt(q.alpha / q.rho_H)
-hessian_radius = sqrt(q.d) + sqrt(log(4 * searches / q.zeta))  # of the noise, over √2 s_H
+hessian_radius = sqrt(q.d) + sqrt(log(4 * searches / q.zeta))  # operator norm of the noise, over √2 s_H
 hessian_error = (1 - c) / 2 * bend
 hessian_stddev = hessian_error / (sqrt(2) * hessian_radius)
 hessian_account = 4 * q.d * searches * (q.L * hessian_radius / hessian_error) ** 2
@@ -120,11 +120,11 @@ THEOREM = PAPER.theorem(
     privacy=Privacy(lambda at: Gaussian(at.down(sqrt(2 / q.rho))), "rho"),
     derivation="second_order_path_noise.md",
     notes="""
-    - Good parameters (c, s, w, v) where G = L = ρ_H = Δ_F = 1, at α = .1, .01 and .001: (.787, 1.346, .102, .02),
-      (.823, 1.374, .124, .02), (.858, 1.397, .147, .018) for d = 10; (.707, 1.292, .058, .006), (.742, 1.309, .075,
-      .009), (.777, 1.335, .096, .009) for d = 100. The algorithm looks for its own.
-    - P and K are what the worst problem needs. Runs on others use a thousandth of them; what is left is not given back,
-      as the budget is that of the longest run.
+    - Good parameters (c, s, w, v) for G = L = ρ_H = Δ_F = 1, at α = .1, .01 and .001: (.787, 1.346, .102, .02), (.823,
+      1.374, .124, .02), (.858, 1.397, .147, .018) for d = 10; (.707, 1.292, .058, .006), (.742, 1.309, .075, .009),
+      (.777, 1.335, .096, .009) for d = 100. The algorithm looks for its own.
+    - P and K suffice for the worst problem. Runs on other problems may use a thousandth of them; the rest of the budget
+      is spent all the same, because the budget is that of the longest run.
     - The exponent 2/3 of α in d^(1/2)/n is claimed by Ganesh et al. 2023 and, for minimax problems, by Xu et al. 2026.
     """,
 )

@@ -1,7 +1,6 @@
-r"""As `dpbounds/second-order-path-noise`, but negative curvature is looked for by noisy power steps, so that no
-Hessian is formed: $n$ is of the order of $\sqrt{GL\Delta_F d/\rho}\, \alpha^{-3/2} + G\sqrt{d/\rho}\, \alpha^{-1}$
-besides $L \sqrt{d \Delta_F/\rho}\, \rho_H^{-1/4} \alpha^{-5/4} + L\sqrt d (\rho \rho_H\alpha)^{-1/2}$, up to
-logarithms.
+r"""Variant of `dpbounds/second-order-path-noise` that searches for negative curvature by noisy power steps and forms no
+Hessian: $n$ is of the order of $\sqrt{GL\Delta_F d/\rho}\, \alpha^{-3/2} + G\sqrt{d/\rho}\, \alpha^{-1}$ besides $L
+\sqrt{d \Delta_F/\rho}\, \rho_H^{-1/4} \alpha^{-5/4} + L\sqrt d (\rho \rho_H\alpha)^{-1/2}$, up to logarithms.
 
 A search restarts up to $R$ times, all searches together $N$ times: $y \sim N(0, I)$; $m$ times normalise $y$, compare
 its quotient $-y^\top \nabla^2 F y/L$, plus a Gumbel variable over $\eta$, with the largest one so far, and add to $y$
@@ -53,8 +52,10 @@ small = PAPER.quantity(
     domain=Domain(Fraction(0), Fraction(1, 2), upper_open=False),
 )
 overgrown = PAPER.quantity("overgrowth", "p_{3}", "probability that all others outgrow it", domain=PROBABILITY)
-nu = PAPER.quantity("power_noise", r"\nu", "noise of the power steps, in what the top component bears")
-w_1 = PAPER.quantity("selection_error", "w_{1}", "what a selection may lose, in λ", domain=PROBABILITY)
+nu = PAPER.quantity(
+    "power_noise", r"\nu", "noise of the power steps, in units of the noise that the top component tolerates"
+)
+w_1 = PAPER.quantity("selection_error", "w_{1}", "largest loss by a selection, in λ", domain=PROBABILITY)
 w_2 = PAPER.quantity("check_error", "w_{2}", "error of a check, in λ", domain=PROBABILITY)
 b = PAPER.quantity("restart_ratio", "b", "a choice: where restarts are worst", domain=PROBABILITY)
 m = PAPER.quantity("power_steps", "m", "points of one restart", domain=COUNT)
@@ -72,7 +73,8 @@ miss = sqrt(2 / pi) * small + nu * sqrt(pi / 2) * exp(nu**2 / 2) * erfc(nu / sqr
 beta = nu**2 * (1 + lam) * (1 - kept) / (1 + nu**2)
 others = 1 - ((1 - kept) * (1 + lam) - beta) * lam / (1 + lam) ** 2  # their growth over that of the top component
 growth = 1 + R * b ** (R - 1) * (1 - b) ** 2 / (1 - R * b ** (R - 1) + (R - 1) * b**R)  # e^θ
-largest = (growth - b) * (1 - b**R) / (1 - b)  # S, of E[e^(θ restarts); found] over all chances of a restart
+# S: supremum of E[e^(θ restarts); found] over all success probabilities of a restart
+largest = (growth - b) * (1 - b**R) / (1 - b)
 enough = Min(searches * R, R + ((searches - 1) * log(largest) + log(4 / q.zeta)) / log(growth))
 scale = log(8 * N * m / q.zeta) / (w_1 * lam)
 check_stddev = w_2 * lam / sqrt(2 * log(8 * N / q.zeta))
@@ -162,6 +164,6 @@ THEOREM = PAPER.theorem(
     - Good parameters for d = 1000 and α = .01, where G = L = ρ_H = Δ_F = 1: c = .739, s = 1.28, w = .08, v = .00655,
       x_0 = .0635, p_3 = .0273, ν = .54, w_1 = .0377, w_2 = .0111, b = .749. There n√ρ = 4.7e6 with ζ = .01, and 1.2e7
       with Hessians; up to d = 80 Hessians need fewer records, and at d = 100 a fortieth of the gradients.
-    - A restart fails far less often than p_f in every spectrum that was tried: there is more to gain.
+    - In every spectrum that was tried a restart fails far less often than p_f, so that the bound can be improved.
     """,
 )

@@ -4,9 +4,9 @@ records and each with half of a budget of $\rho$-zCDP, as in `second-order-path-
 than $R = D + P$ from a fixed point of $W$, and with probability at least $1 - \zeta/2$ the gradients and Hessians of
 the empirical risk are there within $$u_1 = \frac G{\sqrt n} \Bigl(2 + \sqrt{2d \ln(1 + 4LR\sqrt n/G) + 2
 \ln(4/\zeta)}\Bigr), \quad u_2 = \frac L{\sqrt n} \Bigl(1 + \tfrac{10}9 \sqrt{2d \ln(41 + 164 \rho_H R \sqrt n/L) +
-2\ln(8/\zeta)}\Bigr)$$ of those of the population risk. So where $n$ is enough for an empirical $\alpha$-SOSP but for
-$\zeta/2$, the point is with probability at least $1 - \zeta$ a $\kappa$-SOSP of the population risk, $\kappa =
-\max\bigl(\alpha + u_1, (\sqrt{\rho_H \alpha} + u_2)^2/\rho_H\bigr)$.
+2\ln(8/\zeta)}\Bigr)$$ of those of the population risk. So if $n$ is enough for an empirical $\alpha$-SOSP with failure
+probability $\zeta/2$, the point is with probability at least $1 - \zeta$ a $\kappa$-SOSP of the population risk,
+$\kappa = \max\bigl(\alpha + u_1, (\sqrt{\rho_H \alpha} + u_2)^2/\rho_H\bigr)$.
 """
 
 from sympy import Expr, Max, Rational, log, sqrt
@@ -28,7 +28,7 @@ from dpbounds.theorems.language import (
 
 
 def halved(formula: Expr) -> Expr:
-    """A formula of the empirical statement, missed by half as much."""
+    """Return a formula of the empirical statement for half of the failure probability."""
     return formula.xreplace({q.zeta: q.zeta / 2})
 
 
@@ -89,7 +89,7 @@ THEOREM = PAPER.theorem(
     notes="""
     - The order, with searches that form no Hessian, is that of `dpbounds/second-order-path-noise/population/iterative`.
       Where d is so small that the points of a net can be compared, searches with Hessians need fewer records.
-    - The data need not be split: what holds everywhere holds at a point that depends on the records.
+    - The data need not be split: a bound that holds at all points holds at a point that depends on the records.
     - In the assumption on the set, ε stands for ε_E, and the risk is that of the records that were drawn.
     """,
 )

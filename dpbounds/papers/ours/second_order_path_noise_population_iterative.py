@@ -1,6 +1,6 @@
-r"""As `dpbounds/second-order-path-noise/population`, with searches that form no Hessian: where $n$ is enough for an
-empirical $\alpha$-SOSP by `second-order-path-noise/warm-start/iterative` but for $\zeta/2$, the point is with
-probability at least $1 - \zeta$ a $\kappa$-SOSP of the population risk, $\kappa = \max\bigl(\alpha + u_1,
+r"""Variant of `dpbounds/second-order-path-noise/population` whose searches form no Hessian: if $n$ is enough for an
+empirical $\alpha$-SOSP by `second-order-path-noise/warm-start/iterative` with failure probability $\zeta/2$, the point
+is with probability at least $1 - \zeta$ a $\kappa$-SOSP of the population risk, $\kappa = \max\bigl(\alpha + u_1,
 (\sqrt{\rho_H \alpha} + u_2)^2/\rho_H\bigr)$, with the same $u_1$ and $u_2$.
 
 At a budget of $(\varepsilon, \delta)$, with $\nu = \sqrt{d \ln(1/\delta)}/(\varepsilon n)$, that is of the order of
@@ -99,8 +99,8 @@ THEOREM = PAPER.theorem(
     - Lowy et al.'s Corollary 7.1 stays disputed: its first term, (d^(1/2)/n^(3/2))^(1/3) where
       privacy is cheap, is smaller than √(d/n) by d^(1/3), as it compares gradients along the path and not everywhere;
       for constant d both are 1/√n. Its second term is of a larger order in n than those here.
-    - The searches are of the empirical risk: that they are noisy products and no Hessians changes nothing of how far
-      empirical and population derivatives are apart.
+    - The searches concern the empirical risk. Whether they use noisy products or Hessians does not change the distance
+      of empirical and population derivatives.
     - In the assumption on the set, ε stands for ε_E, and the risk is that of the records that were drawn.
     """,
 )

@@ -24,7 +24,7 @@ warm_risk = 2 * q.G * q.D / (selection_epsilon * q.n) * (q.d + q.d * log(1 + sqr
 
 
 def warm(formula: Expr) -> Expr:
-    """A formula of the statement without a warm start, from a point that is ψ above the infimum, and missed by ζ/2."""
+    """Return a formula of the statement without a warm start, for an initial gap of ψ and failure probability ζ/2."""
     return formula.xreplace({q.Delta_F: start, q.zeta: q.zeta / 2})
 
 
@@ -79,8 +79,8 @@ THEOREM = PAPER.theorem(
     relies_on="dpbounds/second-order-path-noise lowy-ullman-wright-2024/lemma-4.2/explicit",
     derivation="second_order_path_noise.md",
     notes="""
-    - It is about the empirical risk: a proven form of Lowy et al.'s Corollary 4.4, whose order rests on the false Lemma
-      3.4 of Ganesh et al. Their Corollary 7.1, on the population risk, stays disputed.
+    - It concerns the empirical risk, and is a proven form of Lowy et al.'s Corollary 4.4, whose order rests on the
+      false Lemma 3.4 of Ganesh et al. Their Corollary 7.1, on the population risk, stays disputed.
     - The net has up to (1 + √2 ε_E n/d)^d points.
     - In the assumption on the set, ε stands for ε_E.
     """,

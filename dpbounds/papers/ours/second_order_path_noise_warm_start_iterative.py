@@ -1,8 +1,9 @@
-r"""As `dpbounds/second-order-path-noise/warm-start`, but behind the exponential mechanism negative curvature is looked
-for by noisy power steps, as in `second-order-path-noise/iterative`. With probability at least $1 - \zeta/2$ the first
-point is at most $\psi$ above the infimum. So if $n^2\rho \ge 2(A_g + A_h)$ with $\psi$ for $\Delta_F$ and $\zeta/2$ for
-$\zeta$ in the statement without a warm start, the whole is $\rho$-zCDP under replace-one, and with probability at least
-$1 - \zeta$ it returns an $\alpha$-SOSP. If $\rho \le 24$, what follows the exponential mechanism is $\sqrt\rho$-GDP.
+r"""Variant of `dpbounds/second-order-path-noise/warm-start` that searches for negative curvature, after the exponential
+mechanism, by the noisy power steps of `second-order-path-noise/iterative`. With probability at least $1 - \zeta/2$ the
+first point is at most $\psi$ above the infimum. So if $n^2\rho \ge 2(A_g + A_h)$ with $\psi$ for $\Delta_F$ and
+$\zeta/2$ for $\zeta$ in the statement without a warm start, the whole is $\rho$-zCDP under replace-one, and with
+probability at least $1 - \zeta$ it returns an $\alpha$-SOSP. If $\rho \le 24$, what follows the exponential mechanism
+is $\sqrt\rho$-GDP.
 
 $n\sqrt\rho$ is of the order of $(G^2LD d^2)^{1/3} \alpha^{-1} + G\sqrt d\, \alpha^{-1}$ besides $(d^2L^2GD
 \rho_H^{-1/2})^{1/3} \alpha^{-5/6} + L\sqrt d (\rho_H\alpha)^{-1/2}$ for the searches, up to logarithms. Where $\alpha

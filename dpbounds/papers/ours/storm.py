@@ -4,9 +4,9 @@ $R = t < T$ with probability proportional to 1 and $R = T$ to $\frac1{L\eta}$. I
 L\eta) k(2-k)$, the mean of $\|\nabla F(w_R)\|^2$ is at most $\bigl(\frac{2\Delta_F}\eta + \frac{d (\sigma^2 + 2 (T-1)
 (kG\sigma_2/L)^2)}{k(2-k)}\bigr) / \bigl(T + \frac1{L\eta}\bigr)$.
 
-With the share $a$ of a budget $\rho$ for $\sigma$ and the rest for $\sigma_2$ this is $\rho$-zCDP under replace-one.
-At the best parameters the root is $\sqrt3\, 4^{1/6} (G L d \Delta_F/(n^2\rho))^{1/3} = 2.182\, (\cdot)^{1/3}$ to
-leading order as $L\eta \to 0$ (2.45 at $L\eta = \frac12$), where DP-SPIDER has 3.086.
+With the share $a$ of a budget $\rho$ for $\sigma$ and the rest for $\sigma_2$ this is $\rho$-zCDP under replace-one. At
+the best parameters the root is $\sqrt3\, 4^{1/6} (G L d \Delta_F/(n^2\rho))^{1/3} = 2.182\, (\cdot)^{1/3}$ to leading
+order as $L\eta \to 0$ (2.45 at $L\eta = \frac12$); DP-SPIDER has 3.086.
 """
 
 from sympy import sqrt
@@ -55,6 +55,6 @@ THEOREM = PAPER.theorem(
     notes="""
     - Three vectors of memory, no anchors; two gradients per record and step.
     - kG + (1-k) min(L|w_t - w_{t-1}|, 2G) may stand for kG + (1-k)L|w_t - w_{t-1}|: less noise, the same privacy.
-    - The order is claimed, by other estimators, by the works that are compared above; the constants are not.
+    - The works compared above claim the same order for other estimators, without constants.
     """,
 )

@@ -6,8 +6,8 @@ v_t$ for $t < T$; $R = t < T$ with probability proportional to 1 and $R = T$ to 
 $\|\nabla F(w_R)\|^2$ is at most $\bigl(\frac{2\Delta_F}\eta + G^2 \frac{d (rz/n)^2 + 2 (T-1) k^2\nu}{k(2-k)}\bigr) /
 \bigl(T + \frac1{L\eta}\bigr)$.
 
-$z = \sqrt{2 (r^{-2} + T - 1)/\rho}$ is $\rho$-zCDP under replace-one whatever the samples are; what they gain is for an
-accountant to say, which allows a far larger $\rho$.
+$z = \sqrt{2 (r^{-2} + T - 1)/\rho}$ is $\rho$-zCDP under replace-one even without amplification by sampling. An
+accountant for Poisson sampling proves a much smaller $\varepsilon$, and so allows a far larger $\rho$.
 """
 
 from dpbounds.papers.ours import PAPER

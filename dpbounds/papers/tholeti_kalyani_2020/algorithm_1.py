@@ -1,7 +1,7 @@
 r"""PrGD: for $t = 1, \dots, T$ draw one of the $N$ records uniformly, draw $n_t$ uniformly from the ball of radius
-$r_u$ (1 in print), and step to $w_{t+1} = w_t - \eta(\nabla\ell(w_t; z_i) + n_t)$. All iterates are released. Each
-coordinate of the noise has variance $r_u^2/(d+2)$, and $E\|n_t\|^2 = r_u^2 d/(d+2)$. The step size plays no part in
-the privacy.
+$r_u$ (1 in the paper), and step to $w_{t+1} = w_t - \eta(\nabla\ell(w_t; z_i) + n_t)$. All iterates are released. Each
+coordinate of the noise has variance $r_u^2/(d+2)$, and $E\|n_t\|^2 = r_u^2 d/(d+2)$. The step size plays no part in the
+privacy.
 """
 
 from dpbounds.papers.tholeti_kalyani_2020 import PAPER
@@ -28,10 +28,10 @@ THEOREM = PAPER.theorem(
     privacy=Privacy(run, "r_u Delta d n T"),
     notes="""
     - The input is called w₀, the loop reads w₁: read as the same point.
-    - The radius is 1 in the units of the gradients, whatever these are. Section IV.C allows other radii, and that is
-      what is recorded.
+    - The radius is 1 in the units of the gradients, whatever these are. Section IV.C allows other radii, as this record
+      does.
     - Several records per step: by concavity of δ in the distance, b records and noise on their mean cost at most (b/N)
       δ(Δ/b), which is at least what one record costs at the same radius; see dpbounds/ball-noise-at-fixed-delta for
-      what they gain in utility.
+      their utility.
     """,
 )

@@ -1,10 +1,9 @@
-r"""What Algorithm 1 does for utility, with constants: for losses with gradients of norm at most $G$ and $L$-smooth mean
-$F$, any $\eta > 0$ and $T$, and $R$ uniform on $1, \dots, T$,
-$E\|\nabla F(w_R)\|^2 \le \frac{\Delta_F}{\eta T} + \frac{L\eta}2 V$ with $V = G^2 + \frac{d}{d+2} r_u^2$; at the best
-step size that is $\sqrt{2 L \Delta_F V / T}$. With the sampling variance
-$s^2 \ge E_i\|\nabla\ell(w; z_i) - \nabla F(w)\|^2$ and $\eta \le 1/L$ it is at most
-$\frac{2\Delta_F}{\eta T} + L\eta(s^2 + \frac{d}{d+2} r_u^2)$. The run is $(0, 1 - (1 - \delta_1/N)^T)$-private with the
-$\delta_1$ of equation (6) at distance $2G$. Bounded are root mean squares, so norms in expectation, too.
+r"""Utility of Algorithm 1, with constants: for losses with gradients of norm at most $G$ and $L$-smooth mean $F$, any
+$\eta > 0$ and $T$, and $R$ uniform on $1, \dots, T$, $E\|\nabla F(w_R)\|^2 \le \frac{\Delta_F}{\eta T} + \frac{L\eta}2
+V$ with $V = G^2 + \frac{d}{d+2} r_u^2$; at the best step size that is $\sqrt{2 L \Delta_F V / T}$. With the sampling
+variance $s^2 \ge E_i\|\nabla\ell(w; z_i) - \nabla F(w)\|^2$ and $\eta \le 1/L$ it is at most $\frac{2\Delta_F}{\eta
+T} + L\eta(s^2 + \frac{d}{d+2} r_u^2)$. The run is $(0, 1 - (1 - \delta_1/N)^T)$-private with the $\delta_1$ of equation
+(6) at distance $2G$. The bounds are on root mean squares, so they hold for expected norms, too.
 """
 
 from sympy import Rational, log, sqrt
@@ -74,8 +73,8 @@ THEOREM = PAPER.theorem(
     relies_on="tholeti-kalyani-2020/theorem-1/explicit",
     derivation="algorithm_1_explicit.md",
     notes="""
-    - The paper states convergence to a neighbourhood of a local minimum (Theorem 2, quoted, without constants). This is
-      the weaker claim, a small gradient, of which every constant is known.
-    - What the noise costs and gains at a fixed δ is in dpbounds/ball-noise-at-fixed-delta.
+    - The paper states convergence to a neighbourhood of a local minimum (Theorem 2, quoted, without constants). This
+      record has the weaker claim of a small gradient, with all constants.
+    - The effect of the noise at a fixed δ is in dpbounds/ball-noise-at-fixed-delta.
     """,
 )

@@ -1,5 +1,5 @@
-r"""Two datasets are neighbours if they differ in a single entry. With them goes a largest distance $\Delta x$, printed
-as $\max \|x - x'\|^2$ over $x \in S$, $x' \in S'$; what all later formulas use is the distance itself, not squared,
+r"""Two datasets are neighbours if they differ in a single entry. The definition also has a largest distance $\Delta x$,
+printed as $\max \|x - x'\|^2$ over $x \in S$, $x' \in S'$. All later formulas use the distance itself, not its square,
 and between the gradients of the two records that differ: $\|\nabla\ell(w; z) - \nabla\ell(w; z')\| \le \Delta$.
 """
 
@@ -22,9 +22,9 @@ THEOREM = PAPER.theorem(
         survives="every later formula, which uses the distance",
     ),
     notes="""
-    - The printed maximum runs over all pairs of an entry of S and one of S'. The pair in which the two differ is what
-      matters under replace-one; the distance of all pairs is an upper bound of it, and is what a random record needs
-      under add-or-remove-one.
+    - The printed maximum runs over all pairs of an entry of S and one of S'. Under replace-one only the pair of records
+      that differ matters. The distance of all pairs is an upper bound of theirs; under add-or-remove-one a random
+      record needs it.
     - The symbol is used for distances of records first, and of their gradients from Section IV.A on.
     """,
 )

@@ -1,4 +1,4 @@
-r"""A saddle point is a first-order stationary point that is no local minimum (local maxima are among them); it is
+r"""A saddle point is a first-order stationary point that is not a local minimum (local maxima are among them); it is
 strict if $\lambda_{\min}(\nabla^2 f(x)) < 0$.
 """
 

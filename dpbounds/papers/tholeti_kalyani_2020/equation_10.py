@@ -36,7 +36,7 @@ THEOREM = PAPER.theorem(
         ),
     ),
     notes="""
-    - Print differentiates for distances below 2r; the slope is 0 beyond.
+    - The paper differentiates for distances below 2r; the slope is 0 beyond.
     - That δ is concave in the distance is not in the paper.
     """,
 )

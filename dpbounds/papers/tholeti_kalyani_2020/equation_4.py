@@ -11,7 +11,7 @@ THEOREM = PAPER.theorem(
     status="definition",
     assumptions="unconstrained, bounded loss, smooth, Hessian-Lipschitz, strict saddles",
     notes="""
-    A bounded loss with Lipschitz gradients is Lipschitz on R^d, but print gives no constant for it: how large Δ may
+    A bounded loss with Lipschitz gradients is Lipschitz on R^d, but the paper gives no constant for it: how large Δ may
     become is left to the user (clipping the gradients to norm G gives 2G).
     """,
 )

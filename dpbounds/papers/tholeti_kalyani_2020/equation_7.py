@@ -1,6 +1,6 @@
-r"""The promise of Theorem 1 as its proof arrives at it: $T$ steps, each $(0, \delta/N)$-private with the $\delta$ of
-equation (6), add up to $\hat\delta = \frac TN I_z(\frac12, \frac{d+1}2)$, $z = (\Delta/2r_u)^2$. It is the same number
-as in the theorem, written without the subtraction from 1.
+r"""The guarantee of Theorem 1 in the form in which its proof derives it: $T$ steps, each $(0, \delta/N)$-private with
+the $\delta$ of equation (6), add up to $\hat\delta = \frac TN I_z(\frac12, \frac{d+1}2)$, $z = (\Delta/2r_u)^2$. It is
+the same number as in the theorem, written without the subtraction from 1.
 """
 
 from dpbounds.papers.tholeti_kalyani_2020 import PAPER
@@ -25,5 +25,5 @@ THEOREM = PAPER.theorem(
     ),
     algorithm="tholeti-kalyani-2020/algorithm-1",
     relies_on="tholeti-kalyani-2020/equation-6",
-    notes="Above 1 it is true and says nothing.",
+    notes="Above 1 it is true but empty.",
 )

@@ -1,6 +1,6 @@
-r"""For a whole number $m \ge 1$ the regularised incomplete beta function is a finite sum:
-$I_z(a, m) = z^a \sum_{k=0}^{m-1} \frac{(a)_k (1-z)^k}{k!}$ with $(a)_k = a(a+1)\cdots(a+k-1)$.
-Recorded are $m = 1, 2, 3$ and what each further term adds.
+r"""For a whole number $m \ge 1$ the regularised incomplete beta function is a finite sum: $I_z(a, m) = z^a
+\sum_{k=0}^{m-1} \frac{(a)_k (1-z)^k}{k!}$ with $(a)_k = a(a+1)\cdots(a+k-1)$. The record has $m = 1, 2, 3$ and the
+increment of each further term.
 """
 
 from dpbounds.papers.tholeti_kalyani_2020 import PAPER

@@ -1,7 +1,7 @@
-r"""The $\delta$ of one release against $\Delta_g \in [0, 2]$ at radius 1, for several dimensions: equation (6).
-Recorded are the curve, its closed form in the plane, $\frac2\pi(\arcsin a + a\sqrt{1 - a^2})$ at $a = \Delta_g/2r_u$,
-and what many dimensions look like: $\mathrm{erf}(\Delta_g\sqrt d / (2\sqrt2\, r_u))$ up to a relative error of the
-order of $1/d$.
+r"""The $\delta$ of one release against $\Delta_g \in [0, 2]$ at radius 1, for several dimensions: equation (6). The
+record has the curve, its closed form in the plane, $\frac2\pi(\arcsin a + a\sqrt{1 - a^2})$ at $a = \Delta_g/2r_u$, and
+the approximation $\mathrm{erf}(\Delta_g\sqrt d / (2\sqrt2\, r_u))$ for many dimensions, which has a relative error of
+the order of $1/d$.
 """
 
 from dpbounds.papers.tholeti_kalyani_2020 import PAPER
@@ -17,7 +17,7 @@ THEOREM = PAPER.theorem(
     status="proved",
     parts=(
         Bound(
-            lost(q.Delta_g), "curve", "what is plotted, at any radius", increasing_in="Delta_g d", decreasing_in="r_u"
+            lost(q.Delta_g), "curve", "the plotted curve, at any radius", increasing_in="Delta_g d", decreasing_in="r_u"
         ),
         Bound(
             2 * (asin(half) + half * sqrt(1 - half**2)) / pi,

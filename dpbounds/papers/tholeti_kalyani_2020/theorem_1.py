@@ -1,6 +1,6 @@
 r"""Algorithm 1 is $(0, \hat\delta)$-private with $\hat\delta = \frac TN \big[1 - I_{1 - (\Delta/2r_u)^2}(\frac{d+1}2,
-\frac12)\big]$ for $\Delta < 2r_u$ ($r_u = 1$ in the paper): one step on a known record costs the bracket, a random
-record costs $1/N$ of that, and $T$ steps cost at most $T$ times as much.
+\frac12)\big]$ for $\Delta < 2r_u$ ($r_u = 1$ in the paper): one step on a known record has the bracket as its $\delta$,
+a random record has $1/N$ of that, and $T$ steps have at most $T$ times as much.
 """
 
 from sympy import Piecewise, Rational, betainc_regularized
@@ -38,15 +38,15 @@ THEOREM = PAPER.theorem(
         survives="the theorem, with a δ that is not the smallest: see tholeti-kalyani-2020/theorem-1/explicit",
     ),
     notes="""
-    - Above 1, that is for T > N/δ₁ with the bracket δ₁, the promise is true and says nothing. It is below 1/N, the δ of
+    - Above 1, that is for T > N/δ₁ with the bracket δ₁, the guarantee is true but empty. It is below 1/N, the δ of
       publishing one random record, only as long as Tδ₁ < 1.
     - Amplification: two mixtures over N records that differ in one have the rest in common, so their total variation is
-      exactly 1/N of that of the differing pair. Print cites it from Abadi et al. 2016.
+      exactly 1/N of that of the differing pair. The paper cites it from Abadi et al. 2016.
     - Adding or removing a record costs the same or less, with N the size of the larger dataset, if Δ bounds the
       distance of the gradients of any two records.
     - Noise on the sphere (the Note after the proof): two shifted spheres share no mass for d >= 2, so that a step on a
-      known record is not private at all, as print says (for d = 1 and distance 2r they share half). Because the record
-      is random the run is (0, T/N)-private all the same.
-    - That the noise is bounded excludes pure ε-privacy. (0, δ) means (ε, δ) at every ε; no ε buys a smaller δ.
+      known record is not private at all, as the paper says (for d = 1 and distance 2r they share half). Because the
+      record is random the run is (0, T/N)-private all the same.
+    - That the noise is bounded excludes pure ε-privacy. (0, δ) means (ε, δ) at every ε; no larger ε has a smaller δ.
     """,
 )

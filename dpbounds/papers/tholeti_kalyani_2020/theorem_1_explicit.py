@@ -47,6 +47,6 @@ THEOREM = PAPER.theorem(
     notes="""
     - For noise on the sphere put δ₁ = 1 (a radius at most Δ/2): the run is (0, 1 - (1 - 1/N)^T)-private by sampling
       alone.
-    - What is proved about the smallest radius for a given δ is computed by BallDescent.radius.
+    - BallDescent.radius computes the smallest radius for a given δ.
     """,
 )

@@ -51,7 +51,7 @@ THEOREM = PAPER.theorem(
       r²/(d+2). The oracle's total noise also contains the choice of the record, and its covariance is the sum of the
       two; whether the theorem needs equality or only enough noise in every direction was not checked.
     - Together with Theorem 1: steps of the order of η⁻² cost a δ of the order of η⁻² δ₁/N, so a small δ and a point
-      close to a minimum need N far above η⁻² δ₁. Print combines no constants; a bound for the gradient norm that has
-      them is tholeti-kalyani-2020/algorithm-1/explicit.
+      close to a minimum need N far above η⁻² δ₁. The paper combines no constants; a bound for the gradient norm that
+      has them is tholeti-kalyani-2020/algorithm-1/explicit.
     """,
 )

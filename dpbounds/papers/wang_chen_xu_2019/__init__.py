@@ -1,9 +1,9 @@
 """Wang, Chen & Xu 2019: excess risk and second-order stationary points of private non-convex empirical risk.
 
 The text read here is an extraction of the ICML 2019 version, without its supplement (where the proofs are): accents,
-bars, roots and Greek letters are damaged in places, a record says so in a note, and nothing is called an error because
-of it. Letters of print: L is the Lipschitz constant (G, ``lipschitz`` here), M the smoothness (L, ``smoothness`` here),
-ρ the Lipschitz constant of the Hessian (ρ_H here; ρ is a zCDP budget), λ the regulariser, β in Section 4 the inverse
+bars, roots and Greek letters are damaged in places. There the record has a note, and no erratum rests on it. Letters of
+the paper: L is the Lipschitz constant (G, ``lipschitz`` here), M the smoothness (L, ``smoothness`` here), ρ the
+Lipschitz constant of the Hessian (ρ_H here; ρ is a zCDP budget), λ the regulariser, β in Section 4 the inverse
 temperature, d the dimension, D the diameter. Neighbours differ in one entry (replace-one); n is public.
 """
 
@@ -27,7 +27,7 @@ restoring_slope = PAPER.quantity(
 )
 residual = PAPER.quantity("residual", "s", "<x, w> - y", domain=REAL)
 tuning_constant = PAPER.quantity("tuning_constant", "c", "where the biweight loss becomes constant")
-growth_rate = PAPER.quantity("growth_rate", r"\kappa", "κ in exp(κβ), which print writes exp(O(β))", unit=LOSS)
+growth_rate = PAPER.quantity("growth_rate", r"\kappa", "κ in exp(κβ), which the paper writes exp(O(β))", unit=LOSS)
 time_average_constant = PAPER.quantity("time_average_constant", "C", "C(d, β) of Theorem 3")
 rate_exponent = PAPER.quantity("rate_exponent", r"\tau", "exponent of 1/n in (6)", domain=PROBABILITY)
 gap_tolerance = PAPER.quantity("gap_tolerance", "a", "a: <∇F(w), u - w> >= -a within the set", unit=LOSS)

@@ -3,8 +3,8 @@ $w_k = w_{k-1} - \eta \nabla \hat F^r(w_{k-1}) + \sqrt{2\eta/\beta}\, \xi$ with 
 n^2 \varepsilon^2 / (G^2 \beta T \ln(1/\delta))$, $c = 1/c_2^2$ for the $c_2$ of Lemma 1; return $w_T$ (Theorem 2) or
 $w_j$ with $j$ uniform (Theorem 3).
 
-The noise is gradient noise of variance $2/(\eta\beta)$, and the time $\eta T$ of the diffusion is fixed by the
-budget, whatever $T$ is.
+The noise is gradient noise of variance $2/(\eta\beta)$, and the budget fixes the time $\eta T$ of the diffusion,
+independently of $T$.
 """
 
 from dpbounds.papers.wang_chen_xu_2019 import PAPER

@@ -58,6 +58,6 @@ THEOREM = PAPER.theorem(
     - `spent` uses one constant for DP-GD, gradients and Hessians, each at least as printed.
     - The gradients need not be released again for t <= T: (w_t - w_{t+1})/η is the noisy gradient at w_t already. And T
       + 1 points are tested, while the noise is set for T.
-    - Nothing is said of the output if no point passes.
+    - The paper does not state the output for the case that no point passes.
     """,
 )

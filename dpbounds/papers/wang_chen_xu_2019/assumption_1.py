@@ -1,7 +1,7 @@
 r"""Assumption 1: $C = \mathbb R^d$ with the regulariser $r(w) = \frac\lambda2 \|w\|_2^2$, $\lambda > 0$; every loss is
 $G$-Lipschitz, $f(0, z) \le A$, twice differentiable and $L$-smooth.
 
-What it gives: the regularised empirical risk is $(L + \lambda)$-smooth and dissipative, $\langle w, \nabla \hat
+Consequences: the regularised empirical risk is $(L + \lambda)$-smooth and dissipative, $\langle w, \nabla \hat
 F^r(w)\rangle \ge \frac\lambda2\|w\|^2 - \frac{G^2}{2\lambda}$, because $G\|w\| \le \frac\lambda2\|w\|^2 +
 \frac{G^2}{2\lambda}$; its minimisers have norm at most $G/\lambda$, because there $\lambda w = -\nabla \hat F(w)$.
 """
@@ -23,6 +23,6 @@ THEOREM = PAPER.theorem(
     notes="""
     - A, λ, G and L are constants in the paper, left out of its O; λ = 2m explains the condition β >= 4/λ = 2/m of
       Theorem 2.
-    - Only f(0,z) <= A is asked for; |f(0,z)| <= A, or a centred loss f(w,z) - f(0,z), is what is used.
+    - The paper assumes f(0,z) <= A only, but uses |f(0,z)| <= A, or a centred loss f(w,z) - f(0,z).
     """,
 )

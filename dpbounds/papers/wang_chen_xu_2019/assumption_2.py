@@ -2,10 +2,10 @@ r"""Assumption 2, the generalised linear model: $f(w, (x, y)) = (\sigma(\langle 
 \|w\|_2 \le 1$, $y \in \{0, 1\}$, $E[y \mid x] = \sigma(\langle w^*, x\rangle)$, and on $[-1, 1]$ a link with $\sigma',
 \sigma'' \le C_\sigma$ (read: in absolute value), $\sigma' \ge c_\sigma > 0$, $|\sigma| \le B_\sigma$.
 
-What it gives, with $\varphi(s) = (\sigma(s) - y)^2$: $|\varphi'| = 2|\sigma - y|\sigma' \le 2(B_\sigma + 1)C_\sigma$
-and $|\varphi''| = |2\sigma'^2 + 2(\sigma - y)\sigma''| \le 2C_\sigma^2 + 2(B_\sigma + 1)C_\sigma$, so these are a
-Lipschitz and a smoothness constant of the loss. Moreover $L_P(w) - L_P(w^*) \le \mu
-\langle \nabla L_P(w), w - w^*\rangle$ with $\mu = C_\sigma/2c_\sigma$ (derived in population.md).
+Consequences, with $\varphi(s) = (\sigma(s) - y)^2$: $|\varphi'| = 2|\sigma - y|\sigma' \le 2(B_\sigma + 1)C_\sigma$ and
+$|\varphi''| = |2\sigma'^2 + 2(\sigma - y)\sigma''| \le 2C_\sigma^2 + 2(B_\sigma + 1)C_\sigma$, so these are a Lipschitz
+and a smoothness constant of the loss. Moreover $L_P(w) - L_P(w^*) \le \mu \langle \nabla L_P(w), w - w^*\rangle$ with
+$\mu = C_\sigma/2c_\sigma$ (derived in population.md).
 """
 
 from dpbounds.papers.wang_chen_xu_2019 import PAPER, link_bound, link_constant, link_slope

@@ -48,10 +48,10 @@ THEOREM = PAPER.theorem(
         ),
     ),
     notes="""
-    - The condition h'(0) > 0 says nothing of h away from 0, which Theorems 5 and 6 need: see theorem-5. For the
-      biweight loss with c >= 1 + Y it is enough: with c = 1, h(s)/s = q₀ + q₁s² + s⁴ for q₀ = h'(0) = 1 - 6m₂ + 5m₄ and
-      q₁ = 10m₂ - 2 (moments of ξ), and q₁² - 4q₀ = 4(25m₂² - 4m₂ - 5m₄) <= 16m₂(5m₂ - 1) is negative for 0 < m₂ < 1/5,
-      while for m₂ >= 1/5 (or 0) no term below s⁴ is negative, or h(s) = s(1 - s²)².
+    - The condition h'(0) > 0 does not bound h away from 0, which Theorems 5 and 6 need: see theorem-5. For the biweight
+      loss with c >= 1 + Y it is enough: with c = 1, h(s)/s = q₀ + q₁s² + s⁴ for q₀ = h'(0) = 1 - 6m₂ + 5m₄ and q₁ =
+      10m₂ - 2 (moments of ξ), and q₁² - 4q₀ = 4(25m₂² - 4m₂ - 5m₄) <= 16m₂(5m₂ - 1) is negative for 0 < m₂ < 1/5, while
+      for m₂ >= 1/5 (or 0) no term below s⁴ is negative, or h(s) = s(1 - s²)².
     - Footnote 4 mixes |t| and s; the prefactor is read as c²/6.
     """,
 )

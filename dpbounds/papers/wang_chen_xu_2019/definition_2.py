@@ -1,5 +1,5 @@
-r"""A loss is Lipschitz over the parameters (in l2, constant $G$; L in print) if $|f(w, z) - f(w', z)| \le G \|w -
-w'\|_2$ for every record $z$.
+r"""A loss is Lipschitz over the parameters (in l2, with constant $G$, the paper's L) if
+$|f(w, z) - f(w', z)| \le G \|w - w'\|_2$ for every record $z$.
 """
 
 from dpbounds.papers.wang_chen_xu_2019 import PAPER

@@ -1,4 +1,4 @@
-r"""The 2-Wasserstein distance of two laws with finite second moments is the smallest root mean square distance
+r"""The 2-Wasserstein distance of two distributions with finite second moments is the smallest root mean square distance
 $(E \|V - W\|_2^2)^{1/2}$ over all couplings of $V \sim \mu$ and $W \sim \nu$.
 """
 

@@ -1,5 +1,5 @@
-r"""The Langevin diffusion $dW_t = -\nabla \hat F^r(W_t)\,dt + \sqrt{2/\beta}\,dB_t$, which converges in law to the
-Gibbs measure $\pi(dw) \propto e^{-\beta \hat F^r(w)}\,dw$; for $\beta \to \infty$ that concentrates at the
+r"""The Langevin diffusion $dW_t = -\nabla \hat F^r(W_t)\,dt + \sqrt{2/\beta}\,dB_t$, which converges in distribution to
+the Gibbs measure $\pi(dw) \propto e^{-\beta \hat F^r(w)}\,dw$; for $\beta \to \infty$ that concentrates at the
 minimisers.
 """
 
@@ -12,6 +12,6 @@ THEOREM = PAPER.theorem(
     algorithm="wang-chen-xu-2019/algorithm-1",
     notes="""
     How fast it converges depends on the barriers: with a second well of depth h the time is of the order of exp(βh),
-    which the budget does not buy (see theorem-3).
+    which exceeds the time that the budget allows (see theorem-3).
     """,
 )

@@ -50,6 +50,6 @@ THEOREM = PAPER.theorem(
       √ln(1/δ), and makes the bound look worse in ε than it is.
     - On a bounded set, and without smoothness, sampling from a Gibbs density has a risk of the same kind, of order d ln
       ln n/(ε ln(nd)): ganesh-liu-oh-thakurta-2023/theorem-5.6.
-    - Print names the two convex rates as those of population and of empirical risk, respectively.
+    - The paper names the two convex rates as those of population and of empirical risk, respectively.
     """,
 )

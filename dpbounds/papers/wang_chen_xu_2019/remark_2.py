@@ -8,7 +8,7 @@ from dpbounds.papers.wang_chen_xu_2019 import PAPER
 from dpbounds.theorems.language import Rate, Rational, q
 
 THEOREM = PAPER.theorem(
-    title="what a polynomial constant would give",
+    title="rate for a polynomial constant",
     where="Section 4, Remark 2",
     bounds="excess-empirical-risk, expectation",
     status="false",

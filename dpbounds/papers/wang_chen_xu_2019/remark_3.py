@@ -22,7 +22,7 @@ THEOREM = PAPER.theorem(
         Rate(
             Max(sqrt(q.d) / (q.epsilon * q.alpha**2), q.d / (q.epsilon * q.alpha ** Rational(3, 2))),
             "sharper_sample_size",
-            "what Theorem 9 itself says: d stands with α^(-3/2) only",
+            "by Theorem 9 itself: d occurs with α^(-3/2) only",
             logs_hidden=True,
             hides="G L rho_H B D Phi delta zeta",
         ),

@@ -1,6 +1,6 @@
 r"""DP-GLD with step $\eta = n^2 \rho/(\beta G^2 T)$, $\sqrt\rho = \sqrt{\ln(1/\delta) + \varepsilon} -
 \sqrt{\ln(1/\delta)}$, is $(\varepsilon, \delta)$-DP under replace-one for all $\varepsilon > 0$ and $0 < \delta < 1$,
-even if all iterates are released. In the form of print, $\eta = c\, n^2\varepsilon^2/(G^2\beta T \ln(1/\delta))$ with
+even if all iterates are released. In the paper's form, $\eta = c\, n^2\varepsilon^2/(G^2\beta T \ln(1/\delta))$ with
 $c = (1 + \sqrt{1 + \varepsilon/\ln(1/\delta)})^{-2}$: 1/4 for small $\varepsilon$, $3 - 2\sqrt2 = 0.17$ at
 $\varepsilon = \ln(1/\delta)$.
 

@@ -42,7 +42,7 @@ THEOREM = PAPER.theorem(
     ),
     notes="""
     - With constants: theorem-4/explicit. The hidden logarithm is one of nε/d, and one of 1/ζ.
-    - Print calls d/(nε) near optimal, being the optimum for general convex losses. L may be as large as λ here, so that
-      these are among the losses of Assumption 1.
+    - The paper calls d/(nε) near optimal, being the optimum for general convex losses. L may be as large as λ here, so
+      that these are among the losses of Assumption 1.
     """,
 )

@@ -5,9 +5,9 @@ are constants $c_1, c_2$ such that for $0 < \varepsilon < c_1 T$ DP-FW-L2 is $(\
 \ln(1/\delta))^{1/4}/\sqrt{n\varepsilon})$ its expected excess population risk is $O((d
 \ln(1/\delta))^{1/4}/\sqrt{n\varepsilon})$.
 
-The proof needs $L_P(w) - L_P(w^*) \le \mu \langle \nabla L_P(w), w - w^*\rangle$. Assumption 2 gives it; Assumption 3
-does not, because $h'(0) > 0$ says nothing of $h(s) = E\,\psi'(s + \xi)$ away from 0. With $h(s) \ge \kappa s$ on $(0,
-2]$ it holds again.
+The proof needs $L_P(w) - L_P(w^*) \le \mu \langle \nabla L_P(w), w - w^*\rangle$. Assumption 2 implies it. Assumption 3
+does not, because $h'(0) > 0$ does not bound $h(s) = E\,\psi'(s + \xi)$ away from 0. It holds if $h(s) \ge \kappa s$ on
+$(0, 2]$.
 """
 
 from dpbounds.papers.wang_chen_xu_2019 import PAPER, influence_constant, link_bound, link_constant, link_slope

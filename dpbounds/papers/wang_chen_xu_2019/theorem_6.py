@@ -37,13 +37,13 @@ THEOREM = PAPER.theorem(
         Parameter(
             4 * link_constant * (link_bound + 1) / q.n,
             "score_sensitivity",
-            "generalised linear model; print: O(C_σ(B_σ + 1)/n)",
+            "generalised linear model; in the paper: O(C_σ(B_σ + 1)/n)",
             unit=PER_SAMPLE,
         ),
         Parameter(
             2 * influence_constant / q.n,
             "robust_score_sensitivity",
-            "robust regression; print: O(C_ψ/n)",
+            "robust regression; in the paper: O(C_ψ/n)",
             unit=PER_SAMPLE,
         ),
     ),

@@ -21,7 +21,7 @@ THEOREM = PAPER.theorem(
     status="claimed",
     assumptions="smooth with Lipschitz Hessian, unconstrained",
     parts=(
-        Rate(reached, meaning="(8) solved for α: what n records reach", logs_hidden=True),
+        Rate(reached, meaning="(8) solved for α: the accuracy that n records allow", logs_hidden=True),
         Rate(sample_size, "sample_size", "(8), as printed: how many records suffice", unit=SAMPLES, logs_hidden=True),
         Parameter(q.L * q.B / q.alpha**2, "steps", "number of steps, up to logarithms", up_to_constant=True),
         Parameter(1 / q.L, "step_size", "η, as printed"),
@@ -41,12 +41,12 @@ THEOREM = PAPER.theorem(
     algorithm="wang-chen-xu-2019/algorithm-4",
     relies_on="wang-chen-xu-2019/lemma-1 cited/abadi-et-al-2016/theorem-1",
     notes="""
-    - Print has constants for all 0 < ε < c₁T, and none serves that range; c₂ = 6 + 4√2 serves ε <= ln(1/δ): see the
+    - The paper has constants for all 0 < ε < c₁T, and none serves that range; c₂ = 6 + 4√2 serves ε <= ln(1/δ): see the
       erratum of wang-xu-2019/theorem-1.
     - The proof is in a supplement that was not seen; only the gradient norms have been rederived here.
     - n is bounded from below only, while the noise, which is what leaves a saddle point, vanishes as n grows: from an
       exact saddle point with negative curvature γ it takes about ln(r/(ησ))/ln(1 + ηγ) steps to come away by r, so the
       logarithms that Õ leaves out of T must contain ln n (or noise that does not depend on n must be added).
-    - Print has 1 - ζ in one place and ξ in the other, and 'ε-SOSP' for α-SOSP after the theorem.
+    - The paper has 1 - ζ in one place and ξ in the other, and 'ε-SOSP' for α-SOSP after the theorem.
     """,
 )

@@ -3,7 +3,7 @@ $\sigma_2^2 = c_2 L^2 d T \ln(1/\delta)/(n\varepsilon)^2$ Algorithm 5 is $(\vare
 probability $1 - \xi - T/d^C$ its output is an $\alpha$-SOSP if $n$ is at least $\tilde\Omega\big(L d \sqrt{L B
 \ln(1/\delta)\ln(1/\xi)}\, G / (\rho_H \varepsilon\alpha^2)\big)$.
 
-What is needed is the larger of (8) and $L d \sqrt{L B \ln(1/\delta) \ln(1/\xi)}/(\varepsilon \sqrt{\rho_H}
+The proof needs the larger of (8) and $L d \sqrt{L B \ln(1/\delta) \ln(1/\xi)}/(\varepsilon \sqrt{\rho_H}
 \alpha^{3/2})$: the first for the descent and the gradients, the second for the Hessians, whose noise has an operator
 norm of order $\sigma_2 \sqrt d$ and must be below $\sqrt{\rho_H\alpha}$.
 """
@@ -26,7 +26,7 @@ THEOREM = PAPER.theorem(
     parts=(
         Rate(
             Max(theorem_7.reached, by_hessians),
-            meaning="what n records reach, repaired: each term solved for α",
+            meaning="accuracy that n records allow, repaired: each term solved for α",
             logs_hidden=True,
         ),
         Rate(
@@ -51,7 +51,7 @@ THEOREM = PAPER.theorem(
     relies_on="wang-chen-xu-2019/theorem-7 wang-chen-xu-2019/algorithm-5",
     superseded_by="dpbounds/negative-curvature-descent",
     errata=Erratum(
-        printed="n >= Ω̃(M d √(MB ln(1/δ) ln(1/ξ)) L/(ρ ε α²)), in the letters of print",
+        printed="n >= Ω̃(M d √(MB ln(1/δ) ln(1/ξ)) L/(ρ ε α²)), in the paper's letters",
         right="n >= Ω̃(max{L √(MBd ln(1/δ) ln(1/ξ))/(ε α²), M d √(MB ln(1/δ) ln(1/ξ))/(ε √ρ α^(3/2))}): the printed "
         "formula has the unit of a length and not of a number, and asks for less than (8), whose descent it "
         "contains, where ρ > M√d",

@@ -29,7 +29,7 @@ curvature_threshold = -(1 + 1 / sqrt(2)) / 2 * sqrt(q.rho_H * q.alpha)
 
 
 def mechanism(at: Numbers) -> Mechanism:
-    # both releases of a point have noise 2√(N/ρ) per unit of what one record moves (G; L√d for the upper triangle)
+    # both releases of a point have noise 2√(N/ρ) in units of one record's effect (G; L√d for the upper triangle)
     return Gaussian(at.down(2 * sqrt(q.N / q.rho))) ** (2 * at.count(q.N))
 
 

@@ -74,7 +74,7 @@ THEOREM = PAPER.theorem(
     - Its range of ε is too wide, too; here c₂ = c₃ = 2(6 + 4√2) serve ε <= ln(1/δ): see the erratum of
       wang-xu-2019/theorem-1.
     - The text at hand is damaged here: it has θ = Φα/(2D³), r = Φ²Φα/(72ρD³), Φ <= 9/5. Read as Φ√(ρα)/(2ρD³) and
-      Φ²ρα/(72ρD³), which is what the descent needs (second_order.md, section 4); an oracle's Φ is at most 1.
+      Φ²ρα/(72ρD³), as the descent needs (second_order.md, section 4); an oracle's Φ is at most 1.
     - The three terms are what this descent needs with the combined T, up to Φ and logarithms: noise below r/D and α/D
       for the gradients and below Φ√(ρ_H α)/D² for the Hessians. With constants, and with units that fit:
       theorem-9/explicit.

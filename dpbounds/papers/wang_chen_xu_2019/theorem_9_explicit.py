@@ -1,12 +1,12 @@
-r"""Wanted in a closed convex set of diameter $D$: a point with $\langle\nabla \hat F(w), u - w\rangle \ge -a$ for all
-$u$ in it, and $(u - w)^T\nabla^2 \hat F(w)(u - w) \ge -b$ for those with $\langle\nabla \hat F(w), u - w\rangle = 0$
-(in print $a = \alpha$, $b = \sqrt{\rho_H\alpha}$). Algorithm 6 with tests at $-a/2$ and $-\Phi b/2$, $\eta =
-a/(2D^2L)$, $\theta = \Phi b/(2\rho_H D^3)$, $r = \Phi^2b^2/(96\rho_H D^3)$, half of a budget $\rho$ for gradients and
-half for Hessians (with half the variance off their diagonal), is $\rho$-zCDP under replace-one. With probability $1 -
-\zeta$ it returns such a point within $T = \lfloor \Delta_F \max(\frac{16D^2L}{a^2},
-\frac{64\rho_H^2D^6}{\Phi^3b^3})\rfloor + 1$ steps, if $n$ is at least the larger of $\frac{2 G D\sqrt T}{\sqrt\rho\,
-\min(a/8, r)} (\sqrt d + \sqrt{2\ln\frac{2T}\zeta})$ and $\frac{16\sqrt2 L D^2 \sqrt{d T}}{\sqrt\rho\,\Phi b} (\sqrt d +
-\sqrt{\ln\frac{4T}\zeta})$.
+r"""In a closed convex set of diameter $D$, consider points $w$ with $\langle\nabla \hat F(w), u - w\rangle \ge -a$ for
+all $u$ in it, and $(u - w)^T\nabla^2 \hat F(w)(u - w) \ge -b$ for those with
+$\langle\nabla \hat F(w), u - w\rangle = 0$ (in the paper $a = \alpha$, $b = \sqrt{\rho_H\alpha}$). Algorithm 6 with
+tests at $-a/2$ and $-\Phi b/2$, $\eta = a/(2D^2L)$, $\theta = \Phi b/(2\rho_H D^3)$, $r = \Phi^2b^2/(96\rho_H D^3)$,
+half of a budget $\rho$ for gradients and half for Hessians (with half the variance off their diagonal), is $\rho$-zCDP
+under replace-one. With probability $1 - \zeta$ it returns such a point within $T = \lfloor \Delta_F
+\max(\frac{16D^2L}{a^2}, \frac{64\rho_H^2D^6}{\Phi^3b^3})\rfloor + 1$ steps, if $n$ is at least the larger of $\frac{2 G
+D\sqrt T}{\sqrt\rho\, \min(a/8, r)} (\sqrt d + \sqrt{2\ln\frac{2T}\zeta})$ and $\frac{16\sqrt2 L D^2 \sqrt{d
+T}}{\sqrt\rho\,\Phi b} (\sqrt d + \sqrt{\ln\frac{4T}\zeta})$.
 """
 
 from sympy import Max, Min, floor, log, sqrt

@@ -45,7 +45,7 @@ THEOREM = PAPER.theorem(
     ),
     notes="""
     - `spent` accounts for the noise as printed in step 3. The constant that suffices is in
-      wang-xu-2019/theorem-1/explicit; releasing all iterates is what is accounted for.
+      wang-xu-2019/theorem-1/explicit; the accounting covers the release of all iterates.
     - The experiments choose the step size 'as in TFOCS' because it 'does not affect privacy': true for steps that do
       not depend on the data. A step found by backtracking on values of F that are not private needs a budget of its
       own.

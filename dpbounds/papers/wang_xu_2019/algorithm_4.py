@@ -36,7 +36,7 @@ THEOREM = PAPER.theorem(
     ),
     privacy=Privacy(mechanism, "epsilon delta T"),
     notes="""
-    Because the exponential mechanism is of bounded range, T choices with budget ε₀ are (T ε₀²/8)-zCDP: the printed
-    budget is about four times smaller than needed, see wang-xu-2019/theorem-6/explicit.
+    Because the exponential mechanism has bounded range, T choices with budget ε₀ are (T ε₀²/8)-zCDP: the printed budget
+    is about four times smaller than needed, see wang-xu-2019/theorem-6/explicit.
     """,
 )

@@ -9,5 +9,5 @@ THEOREM = PAPER.theorem(
     where="Preliminaries, Definition 3",
     status="definition",
     assumptions="smooth",
-    notes="Print says 'if f is differentiable, this yields' the quadratic upper bound; the set must be convex.",
+    notes="The paper says 'if f is differentiable, this yields' the quadratic upper bound; the set must be convex.",
 )

@@ -19,6 +19,6 @@ THEOREM = PAPER.theorem(
     ),
     notes="""
     Its loss lies in a range of length ε (bounded range), so it is also (ε²/8)-zCDP, four times less than ε²/2:
-    composed, it costs a quarter of what advanced composition charges.
+    composed, it spends a quarter of the bound by advanced composition.
     """,
 )

@@ -27,9 +27,9 @@ THEOREM = PAPER.theorem(
         Bound(q.R * sqrt(2 * log(q.d)), "simplex", "bound on the width of R times the simplex", unit=LENGTH),
     ),
     notes="""
-    - Print gives O(√log d) for the l1 ball and O(√(s log(d/s))) for unit s-sparse vectors. The latter is 0 at s = d
-      where the width is of order √d: the usual form is √(s log(ed/s)), which is what a logarithm of at least 1 gives,
-      too.
+    - The paper gives O(√log d) for the l1 ball and O(√(s log(d/s))) for unit s-sparse vectors. The latter is 0 at s = d
+      where the width is of order √d: the usual form is √(s log(ed/s)), which also follows if the logarithm is read as
+      at least 1.
     - Maximum of N Gaussians: E max <= √(2 ln N) by Jensen's inequality for exp(t max).
     """,
 )

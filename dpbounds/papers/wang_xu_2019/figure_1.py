@@ -23,7 +23,7 @@ THEOREM = PAPER.theorem(
         survives="every gradient norm that is reported: θ -> -θ maps one problem to the other",
     ),
     notes="""
-    - Figures were not available in the text at hand; only captions and their discussion were read.
+    - The text at hand lacks the figures; only captions and their discussion were read.
     - δ = 0.001 is used where the text recommends δ = 1/n: n δ is 10 and 200 here.
     - The labels are said to be drawn, but are then set by a threshold on a probability that contains the label.
     """,

@@ -16,9 +16,7 @@ THEOREM = PAPER.theorem(
     status="proved",
     sampling="",
     conditions=Condition(q.epsilon < 1, "range of the lemma"),
-    parts=Parameter(
-        step_budget, "step_epsilon", "what each of T steps may spend, purely (δ stands for the δ' of print)"
-    ),
+    parts=Parameter(step_budget, "step_epsilon", "pure ε of each of T steps (δ stands for the δ' of the paper)"),
     privacy=Privacy(lambda at: PureDP(at.up(step_budget), relation=at.relation) ** at.count(q.T), "epsilon delta T"),
     notes="Pure ε-DP is (ε²/2)-zCDP, so this budget is (ε'²/16 ln(1/δ))-zCDP: enough for every ε' <= 8 ln(1/δ).",
 )

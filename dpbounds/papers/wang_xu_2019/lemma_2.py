@@ -19,8 +19,8 @@ THEOREM = PAPER.theorem(
     relies_on="cited/abadi-et-al-2016/theorem-1",
     notes="""
     - Abadi et al. prove it for q < 1/(16σ) and a batch sampled record by record; the theorems here quote it at q = 1,
-      outside that range. The accountant says what c₂ really is: dpbounds.hidden_constant.
-    - The text at hand has noise of 'standard deviation (ε/n) σ', which may be a lost letter: a Gaussian of standard
-      deviation Gσ on the batch sum is what the cited theorem uses.
+      outside that range. dpbounds.hidden_constant computes the c₂ that suffices.
+    - The text at hand has noise of 'standard deviation (ε/n) σ', which may be a lost letter: the cited theorem uses a
+      Gaussian of standard deviation Gσ on the batch sum.
     """,
 )

@@ -1,5 +1,5 @@
-r"""Quoted from Dwork & Roth 2014: the exponential mechanism's score falls short of the best one by more than
-$\frac{2\Delta_u}{\varepsilon}(\ln|\mathcal R| + t)$ with probability at most $e^{-t}$.
+r"""Quoted from Dwork & Roth 2014: the score of the exponential mechanism's choice falls short of the best score by more
+than $\frac{2\Delta_u}{\varepsilon}(\ln|\mathcal R| + t)$ with probability at most $e^{-t}$.
 """
 
 from dpbounds.papers.wang_xu_2019 import PAPER
@@ -14,7 +14,7 @@ THEOREM = PAPER.theorem(
     sampling="",
     parts=Bound(
         2 * q.Delta_u / q.epsilon_0 * (log(q.N) + log(1 / q.zeta)),
-        meaning="what the score falls short by, at most, with probability 1 - ζ (t = ln(1/ζ))",
+        meaning="largest shortfall of the score, with probability 1 - ζ (t = ln(1/ζ))",
         unit=Unit(loss=1, samples=1),
     ),
     relies_on="cited/dwork-roth-2014/theorem-3.11",

@@ -15,6 +15,8 @@ THEOREM = PAPER.theorem(
     bounds="estimation-error, expectation",
     status="proved here",
     assumptions="bounded set",
-    parts=Bound(second_moment, meaning="E of the squared dual norm, with constant 1 (print: O)", unit=Unit(length=2)),
+    parts=Bound(
+        second_moment, meaning="E of the squared dual norm, with constant 1 (in the paper: O)", unit=Unit(length=2)
+    ),
     relies_on="cited/talwar-thakurta-zhang-2014/width-moment",
 )

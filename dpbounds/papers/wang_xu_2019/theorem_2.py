@@ -31,6 +31,6 @@ THEOREM = PAPER.theorem(
     notes="""
     - g_{C,R} is the mapping at the noisy gradient ∇F + e, the step that was taken. For the mapping at ∇F, the measure
       that the paper defines, the same rate holds with σ√d added (Minkowski).
-    - Print has γ_k in the definition of g_{C,R}; the index is R.
+    - The paper has γ_k in the definition of g_{C,R}; the index is R.
     """,
 )

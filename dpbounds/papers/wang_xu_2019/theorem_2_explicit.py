@@ -27,7 +27,7 @@ THEOREM = PAPER.theorem(
         Bound(
             sqrt(mean_square),
             "noisy",
-            "root mean square of the mapping at the noisy gradient (what Theorem 2 bounds)",
+            "root mean square of the mapping at the noisy gradient (bounded by Theorem 2)",
             conditions=short_step,
         ),
         Bound(

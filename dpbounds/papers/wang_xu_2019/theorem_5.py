@@ -30,8 +30,8 @@ THEOREM = PAPER.theorem(
     algorithm="wang-xu-2019/algorithm-3",
     relies_on="wang-xu-2019/theorem-1 wang-xu-2019/lemma-4",
     notes="""
-    - Print says that DP-PMD is (ε, δ)-DP for all ε below a multiple of T. The noise of (3) suffices for ε <= a ln(1/δ)
-      only: see the erratum of wang-xu-2019/theorem-1.
+    - The paper says that DP-PMD is (ε, δ)-DP for all ε below a multiple of T. The noise of (3) suffices for ε <= a
+      ln(1/δ) only: see the erratum of wang-xu-2019/theorem-1.
     - The text at hand has a square root in (7). Table 1, the prescribed T and the derivation of theorem-5/explicit all
       give the fourth root, so the root's index is taken to be lost in transcription.
     """,

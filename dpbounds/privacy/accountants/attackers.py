@@ -1,7 +1,7 @@
 """The success of an attacker: certified error rates of tests (``attackers.md``).
 
-A test guesses from all that is released whether one record is in the data. It errs in two ways: with its false positive
-rate it says so of data without the record, with its false negative rate it denies it of data with the record.
+A test guesses from everything that is released whether one record is in the data. It errs in two ways: with its false
+positive rate it says so of data without the record, with its false negative rate it denies it of data with the record.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from dpbounds.privacy.values import probability
 
 METHOD = "trade-off function from δ(ε)"
 _PRECISION = 320
-_FARTHEST = Fraction(10**6)  # log α beyond which nothing changes
-_LOOSE = 1e-3  # relative, of δ, until the range of log α is as small as such proofs can make it
+_FARTHEST = Fraction(10**6)  # log α beyond which the bound no longer changes
+_LOOSE = 1e-3  # relative width of δ, until the range of log α is as small as such proofs can make it
 _PARTS, _ROUNDS = 12, 24  # number of parts of the range of log α in a round; number of rounds
 _SMALLEST = Fraction(1, 1 << 10)  # length of a range of log α, for an attack
 _NARROW = Fraction(1, 10**9)  # relative width, of either error rate, that is enough
@@ -62,7 +62,7 @@ def trade_off(
     neighbours = as_relation(relation)
     if rate == 1:
         return Enclosure.exactly(0, METHOD)
-    lowers, uppers = [], [1 - rate]  # a guess that does not look
+    lowers, uppers = [], [1 - rate]  # a guess that ignores the release
     with working(OUTER_PRECISION):
         for each in neighbour_classes(mechanism, neighbours).every():
             below, above = _Curve(each.product).at(rate)
@@ -207,7 +207,7 @@ class _Curve:
         return lower, max(lower, upper)
 
     def attained(self, a: Fraction) -> Fraction:
-        """Return an upper bound on T(a) for an attack, of which only lower bounds on H may be known.
+        """Return an upper bound on T(a) for an attack with only lower bounds on H.
 
         H does not increase: between two places it is at least what it is at the right one.
         """
@@ -228,12 +228,12 @@ class _Curve:
         return min(1 - a, max(_largest_beyond(places[-1]), *largest))
 
     def _falling(self, a: Fraction, low: Fraction, high: Fraction) -> Fraction:
-        """(1 - a - H)/α at most, between two logarithms of α."""
+        """Return an upper bound on (1 - a - H)/α between two logarithms of α."""
         with working(_PRECISION):
             return ball_end((1 - ball(a) - self._heights[high][0]) / ball(low).exp(), "up")
 
     def _at_zero(self) -> tuple[Fraction, Fraction]:
-        """1 - H'_∞, with H' that of the mirror image: a test accuses where Q alone is possible."""
+        """Return T(0) = 1 - H'_∞, with H' that of the mirror image: such a test accuses where only Q is possible."""
         lower = 1 - Fraction(prove_delta(self.mirror, _FARTHEST, DEFAULT_TOLERANCE).enclosure.exact_upper)
         with working(_PRECISION):
             log_rest = arb(0)
@@ -255,19 +255,19 @@ class _Curve:
                 self._heights[x] = ends[0], ends[1]
 
     def _line(self, a: Fraction, x: Fraction) -> tuple[Fraction, Fraction]:
-        """Bounds on (1 - a - H_α)/α at α = e^x."""
+        """Return bounds on (1 - a - H_α)/α at α = e^x."""
         with working(_PRECISION):
             (low, high), alpha = self._heights[x], ball(x).exp()
             return ball_end((1 - ball(a) - high) / alpha, "down"), ball_end((1 - ball(a) - low) / alpha, "up")
 
     def _above(self, a: Fraction, places: Sequence[Fraction], first: int, last: int) -> Fraction:
-        """An upper bound on the supremum, which lies between two places.
+        """Return an upper bound on the supremum, which lies between two places.
 
         H is convex: between two neighbouring places it lies above the lines through the two before, and the two after.
         """
 
         def beyond(before: int, at: int, to: int) -> Fraction:
-            """(1 - a - H)/α where the line through two places reaches a third."""
+            """Return (1 - a - H)/α where the line through two places reaches a third."""
             one, two, three = (ball(places[k]).exp() for k in (before, at, to))
             share = (three - two) / (two - one)
             height = self._heights[places[at]][0] * (1 + share) - self._heights[places[before]][1] * share
@@ -295,7 +295,7 @@ def _first_places(a: Fraction) -> list[Fraction]:
 
 
 def _largest_beyond(x: Fraction) -> Fraction:
-    """An upper bound on (1 - a - H_α)/α for log α >= x: 1/α."""
+    """Return 1/α, an upper bound on (1 - a - H_α)/α for log α >= x."""
     with working(_PRECISION):
         return ball_end((-ball(x)).exp(), "up")
 

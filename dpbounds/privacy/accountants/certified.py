@@ -1,6 +1,6 @@
 """Certified ε(δ) and δ(ε) of a mechanism, over all classes of ordered neighbours.
 
-Of each product of pairs a closed form is asked first (``questions``), then the other routes (``routing``).
+For each product of pairs a closed form is tried first (``questions``), then the other routes (``routing``).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from dpbounds.privacy.routes.combined import resolved
 from dpbounds.privacy.routes.lattice.integer_measures import Work
 from dpbounds.privacy.values import Target, demand_fields, promised_epsilon
 
-_GLANCE = 1e-2  # the width at which it is seen that one class of neighbours spends less than another
+_GLANCE = 1e-2  # relative width at which classes of neighbours are compared first
 
 Named = tuple[tuple[str, Proof], ...]  # proofs by the names of the classes of neighbours
 
@@ -301,8 +301,8 @@ def _accounted_purely(mechanism: Mechanism, relation: Relation, classes: Neighbo
 def _moments_may_help(classes: NeighbourClasses, proofs: Named, enclosure: Enclosure) -> bool:
     """Return whether Rényi divergences could give a visibly smaller upper bound.
 
-    Converted, the divergences of a pair promise no less than the pair itself spends (``renyi.md``, section 1): where
-    they are all that is known, at most the width of the pairs' own proof could be gained.
+    The conversion of a pair's divergences gives no less than the pair itself spends (``renyi.md``, section 1): where
+    only they are known, at most the width of the pairs' own proof could be gained.
     """
     if not all(Moments.OWN in pair.moments for each in classes.every() for pair, _ in each.product):
         return True
@@ -321,7 +321,7 @@ def _by_moments(enclosure: Enclosure, mechanism: Mechanism, target: Target, rela
 
     try:
         found = converted(mechanism, target, relation)
-    except (UnsupportedMechanism, NotCertified, TimeIsUp):  # the pairs' answer stands
+    except (UnsupportedMechanism, NotCertified, TimeIsUp):  # the answer by pairs remains
         return None
     if found.enclosure.exact_upper >= enclosure.exact_upper:
         return None
@@ -366,7 +366,7 @@ def _at_round_ends(classes: NeighbourClasses, known: Named, asked: Question) -> 
     def delta_at(index: int, epsilon: Fraction) -> Proof:
         return _answered(products[index], [replace(asked, target=Target("epsilon", epsilon), work=Work(WORK))])[0]
 
-    with contextlib.suppress(NotCertified):  # δ is not known there: the ends stand
+    with contextlib.suppress(NotCertified):  # δ is not known there: the bounds remain
         found = rounded([proof for _, proof in known], asked.target.value, delta_at)
         return tuple((name, proof) for (name, _), proof in zip(known, found, strict=True))
     return known
@@ -417,7 +417,9 @@ def _attacked(classes: NeighbourClasses, questions: Sequence[Question], proofs: 
             if any(name == each.name and proof.enclosure.exact_upper > 0 for name, proof in known)
         ]
         for product in () if each.tight else each.attacks:
-            with contextlib.suppress(NotCertified):  # what an attack attains is not known then: the upper bound stands
+            with contextlib.suppress(
+                NotCertified
+            ):  # the value of the attack is unknown then; the upper bound remains valid
                 for index, proof in zip(worth, _answered(product, [questions[index] for index in worth]), strict=True):
                     found[index] += ((each.name, proof),)
     return found
@@ -496,7 +498,7 @@ def prove_delta(
 
 @working(OUTER_PRECISION)
 def prove_deltas(product: Product, epsilons: Sequence[Fraction], tolerance: float) -> list[Proof]:
-    """Prove enclosures of δ(ε) at several ε; what they have in common is computed once."""
+    """Prove enclosures of δ(ε) at several ε; common parts are computed once."""
     several = len(epsilons) > 1
     targets = [Target("epsilon", epsilon) for epsilon in epsilons]
     return _answered(product, [Question(target, tolerance, "auto", Work(WORK), on_curve=several) for target in targets])
@@ -512,7 +514,9 @@ def _proven(product: Product, asked: Question) -> Proof:
         found, reason = None, why
     if found is not None:
         return found
-    from dpbounds.privacy.accountants import routing  # the routes are many files: not for a closed form
+    from dpbounds.privacy.accountants import (
+        routing,
+    )  # imported late: a closed form does not need the many files of the routes
 
     if reason is not None:
         return routing.by_simple_bounds(product, asked, reason)

@@ -28,7 +28,9 @@ from dpbounds.privacy.values import open_unit
 METHOD = "Gaussian trade-off function below that of δ(ε)"
 _PRECISION = 256
 _PLACES = 96  # values of ε at first
-_NEARLY = tuple(Fraction(4, 1000 * 4**k) for k in range(4))  # relative: corners so near the worst one are refined
+_NEARLY = tuple(
+    Fraction(4, 1000 * 4**k) for k in range(4)
+)  # relative distance from the worst corner, within which corners are refined
 
 
 def gdp_parameter(
@@ -112,7 +114,7 @@ def _deltas(mechanism: Mechanism, epsilons: Sequence[Fraction], relation: Relati
 
 
 def _lines(known: dict[Fraction, Fraction]) -> list[tuple[Fraction, arb, arb, arb]]:
-    """The lines b = 1 - δ - e^ε a of which each is the largest somewhere: ε, e^ε, 1 - δ, and the a where it begins.
+    """Return the lines b = 1 - δ - e^ε a that are the largest somewhere: ε, e^ε, 1 - δ, and the a where each begins.
 
     A line that is dropped lowers the bound: any choice is sound.
     """
@@ -131,9 +133,9 @@ def _lines(known: dict[Fraction, Fraction]) -> list[tuple[Fraction, arb, arb, ar
 
 
 def _corners(known: dict[Fraction, Fraction], rate: Fraction) -> list[tuple[Fraction, Fraction, Fraction]]:
-    """The corners (a, b) of the largest of the lines, both at least a rate, b rounded down, each with the line's ε.
+    """Return the corners (a, b) of the largest line, with both at least ``rate``, b rounded down, and the line's ε.
 
-    Between two corners the line lies above a convex function that lies below it at both: no other a has to be asked.
+    Between two corners the line lies above a convex function that lies below it at both: no other a has to be tested.
     """
     corners = []
     with working(_PRECISION):
@@ -151,14 +153,14 @@ def _corners(known: dict[Fraction, Fraction], rate: Fraction) -> list[tuple[Frac
 
 
 def _mu(a: Fraction, b: Fraction, *, down: bool = False) -> Fraction:
-    """Φ^-1(1 - a) - Φ^-1(b), for which G_μ(a) = b."""
+    """Return μ = Φ^-1(1 - a) - Φ^-1(b), for which G_μ(a) = b."""
     with working(_PRECISION):
         found = arb(2).sqrt() * ((2 * ball(a)).erfcinv() + (2 * ball(b)).erfcinv())
         return max(Fraction(0), ball_end(found, "down" if down else "up"))
 
 
 def _halves(known: dict[Fraction, Fraction], places: Sequence[Fraction]) -> list[Fraction]:
-    """The middles of the gaps beside some of the known ε."""
+    """Return the middles of the gaps beside some of the known ε."""
     ordered = sorted(known)
     index = {epsilon: k for k, epsilon in enumerate(ordered)}
     found = set()
@@ -171,7 +173,7 @@ def _halves(known: dict[Fraction, Fraction], places: Sequence[Fraction]) -> list
 
 
 def _of_full_batches(mechanism: Mechanism, relation: Relation) -> Fraction | None:
-    """The μ that holds for all tests, where every pair has a shift of Gaussians that spends no less."""
+    """Return a μ for all tests, if every pair is dominated by a shift of Gaussians; None otherwise."""
     largest = Fraction(0)
     for each in neighbour_classes(mechanism, relation).every():
         shifts = [(pair.dominating_shift, count) for pair, count in each.product]

@@ -7,9 +7,9 @@ Full-batch releases are enlarged k-fold and composed as usual. How many of the g
 (Poisson), hypergeometric (fixed size) or Binomial(b, k/n) (b draws with replacement), which gives pairs, too
 (``pairs/groups.md``). For Gaussian noise nothing is lost, except that records replaced in batches of a fixed size have
 one bound and an attack. Blocks in parallel share the group in every possible way, and the largest ε counts
-(``pairs.md``, section 6). Anything else goes by a chain of k neighbours (``group_privacy.py``) whose links have the
-certified profile of one record: where ε is best cut into links is searched for with estimates, and the profile then
-certified at those points.
+(``pairs.md``, section 6). All other mechanisms use a chain of k neighbours (``group_privacy.py``), whose links have the
+certified profile of one record. A search with estimates splits ε into links; the profile is then certified at those
+points.
 """
 
 from __future__ import annotations
@@ -61,16 +61,16 @@ from dpbounds.privacy.routes.contour.estimate import quick_log_delta
 from dpbounds.privacy.routes.lattice import estimated_profile
 from dpbounds.privacy.values import Target
 
-_MOST_WAYS = 64  # in which a group lies in blocks, each with an account of its own
+_MOST_WAYS = 64  # largest number of ways in which a group lies in blocks; each needs an account of its own
 _POINTS = 28  # largest number of points of a profile that are certified along one chain
 _PRECISION = 160
 _TOLERANCE = 1e-2  # relative, of δ at a point and of the lower bound (the ε of one record): a chain loses more
 _SEARCH_TOLERANCE = 1e-5  # relative, of ε along the chain
-_DEEPEST, _LEAST_LOG = -500.0, -700.0  # log δ that an estimate still sees; below that, it is 0
-_FIRST_NODE, _NODES_PER_DOUBLING = 2.0**-20, 16  # ε at which estimates are made: 0, and a geometric sequence
-_STEEP = 3.0  # what log δ may fall by between two of them, to be taken as linear
+_DEEPEST, _LEAST_LOG = -500.0, -700.0  # least log δ of an estimate; anything smaller counts as 0
+_FIRST_NODE, _NODES_PER_DOUBLING = 2.0**-20, 16  # nodes of the estimates in ε: 0, and a geometric sequence
+_STEEP = 3.0  # largest decrease of log δ between two nodes that is interpolated linearly
 _ROUNDS, _ENOUGH = 6, 0.99  # rounds of the search for ε; share of δ that a found ε has to use
-_LEAP = Fraction(2) ** 100  # the most that δ's aim grows from one round to the next
+_LEAP = Fraction(2) ** 100  # largest growth of the δ aimed at from one round to the next
 # factors of the number of parts, tried if no round succeeded with fewer
 _GROWTHS = (Fraction(11, 10), Fraction(3, 2), Fraction(4))
 
@@ -101,7 +101,7 @@ def group_account(
     target = Target.of(delta, epsilon, pure=True)
     if k == 1:
         return account_at(mechanism, target, neighbours).enclosure
-    neighbour_classes(mechanism, neighbours)  # refuses what has no proven pair
+    neighbour_classes(mechanism, neighbours)  # refuses mechanisms without a proven pair
     if target.is_pure:
         return _purely(mechanism, neighbours, k)
     prove = prove_epsilon if target.for_epsilon else prove_delta
@@ -121,16 +121,16 @@ def group_account(
         if exact:
             return found
         attacks = _attacks(mechanism, ways)
-    one = account_at(mechanism, target, neighbours, _TOLERANCE).enclosure  # the least that one of the group spends
+    one = account_at(mechanism, target, neighbours, _TOLERANCE).enclosure  # ε of one record: the group spends no less
     ends = [prove(attack, target.value, _TOLERANCE).enclosure.exact_lower for attack in attacks]
     lower = max([one.exact_lower, *ends])
     return Enclosure(lower, max(lower, found.exact_upper), found.method, one.precision)
 
 
 def _purely(mechanism: Mechanism, relation: Relation, k: int) -> Enclosure:
-    """Enclose ε(0): what the group's own pairs prove, or k times what each record in turn spends, if that is less."""
+    """Enclose ε(0): the smaller of the bound by the group's own pairs and k times the ε of one record."""
     pure = Target("delta", Fraction(0))
-    one = account_at(mechanism, pure, relation).enclosure  # the least that one of the group spends
+    one = account_at(mechanism, pure, relation).enclosure  # ε of one record: the group spends no less
     found = account_at(with_fewest(mechanism, relation, k), pure, relation).enclosure * k
     try:
         ways, exact = group_products(mechanism, relation, k)
@@ -222,7 +222,7 @@ def _gathers(products: Sequence[Product]) -> bool:
 
 
 def _dearest(products: Iterable[Product]) -> tuple[Product, ...]:
-    """Return the products that no other one dominates for a simple reason."""
+    """Return the products that are not dominated by another one for a simple reason."""
     kept: list[Product] = []
     for product in products:
         if not any(_is_at_least(other, product) for other in kept):
@@ -233,7 +233,7 @@ def _dearest(products: Iterable[Product]) -> tuple[Product, ...]:
 
 
 def _is_at_least(one: Product, other: Product) -> bool:
-    """Whether one product dominates the other: more Gaussian shift, no less Laplace shift on one axis, else equal."""
+    """Return whether one product dominates the other: no smaller shifts of Gaussians and Laplaces, all else equal."""
     gaussian, laplace, rest = _sorted_out(one)
     other_gaussian, other_laplace, other_rest = _sorted_out(other)
     shifts = sum(shift * count for shift, count in other_laplace.items())
@@ -263,7 +263,7 @@ def _is_exact(product: Product) -> bool:
 
 
 def _attacks(mechanism: Mechanism, ways: Iterable[Product]) -> tuple[Product, ...]:
-    """Attacks on replaced records in fixed-size batches: all other records act like those in their places."""
+    """Return attacks on replaced records in fixed-size batches: all other records act like those in their places."""
     drawn = Gaussian | SampledWithReplacement | SampledWithoutReplacement
     if not all(isinstance(part, drawn) for part, _ in parts_of(mechanism)):
         return ()
@@ -308,7 +308,7 @@ class _GroupChain:
     """A chain of k equal links.
 
     Attributes:
-        forward: Products of which one dominates each link.
+        forward: Products, one of which dominates each link.
         backward: The same for the links' reversals.
         k: The number of links.
     """

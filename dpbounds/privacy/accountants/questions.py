@@ -26,11 +26,11 @@ from dpbounds.privacy.values import Target
 Route = Literal["auto", "closed form", "contour", "lattice"]
 
 DEFAULT_TOLERANCE = 1e-9
-ACCEPTED = 1e-3  # the width, relative, at which the contour's answer is taken even where less was wished for
+ACCEPTED = 1e-3  # relative width at which the contour's answer is accepted, even if a narrower one was requested
 CLOSED_FORM_PRECISION = 160
 WORK = LARGEST_WORK // 2  # operations of the lattice, for all classes of one question
 STOPPED = "stopped by the time limit"
-_CLOSED_FORM_WIDTH = 2.0**-52  # relative, of what has a closed form, unless less is asked for
+_CLOSED_FORM_WIDTH = 2.0**-52  # relative width of closed forms, unless a narrower one is requested
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Question:
     """The question about every product.
 
     Attributes:
-        target: δ or ε; the other is asked for.
+        target: The given δ or ε; the other one is the unknown.
         tolerance: Relative width aimed at.
         route: The only one to take, or "auto".
         work: The remaining work of lattices (None: the default limit).
@@ -66,7 +66,7 @@ def epsilon_by_closed_form(product: Product, delta: Fraction, tolerance: float =
     """Prove ε(δ), infinite where an infinite loss is likelier than δ; NotCertified where there is no closed form."""
     _require_closed_form(product)
     pair = product[0][0]
-    if isinstance(pair, FourPoints) and pair.delta == delta:  # δ(ε') = δ from ε' = ε on, and more below: a tie, exactly
+    if isinstance(pair, FourPoints) and pair.delta == delta:  # exact tie: δ(ε') = δ from ε' = ε on, and δ(ε') > δ below
         return Proof(Enclosure.exactly(pair.epsilon, "closed form"), "closed form")
     with working(CLOSED_FORM_PRECISION):
         certain = certainly_infinite(pair)

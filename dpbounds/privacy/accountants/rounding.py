@@ -13,8 +13,8 @@ from fractions import Fraction
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.proofs import Proof
 
-_NARROW = Fraction(1, 10**9)  # relative width from which on nothing is asked
-# how much narrower the interval is than the decimals: one answer in this number is near a decimal at random
+_NARROW = Fraction(1, 10**9)  # relative width below which no short decimal is tried
+# ratio of the decimals' spacing to the interval's width: one answer in this number is near a decimal by coincidence
 _SELDOM = 100
 _METHOD = "δ at a rounded ε"
 

@@ -1,8 +1,8 @@
 """Choice of the accounting method for a product of pairs without a closed form: the first one with a good proof.
 
-The contour integral is good for a dozen digits wherever the loss has an analytic density, and a Fourier sum on the
-common lattice for as many wherever all losses lie on lattices; the lattice with exact integers covers what both
-decline. Two routes that answer the same question must overlap.
+The contour integral gives a dozen digits if the loss has an analytic density. A Fourier sum on the common lattice gives
+as many if all losses lie on lattices. The lattice with exact integers serves where both decline. Two routes that answer
+the same question must overlap.
 """
 
 from __future__ import annotations
@@ -59,19 +59,19 @@ from dpbounds.privacy.routes.lattice.integer_measures import Work
 from dpbounds.privacy.routes.outcomes import delta_by_outcomes, epsilon_by_outcomes, has_few_outcomes
 from dpbounds.privacy.values import Target
 
-_LATTICE_AIM = 1e-5  # the width, relative, where there is no contour integral, and the lattice is asked first
-_CLONES_AIM = 1e-4  # for clones that hide the record: the parameters of the clones matter more
-_ALLOCATED_AIMS = {"delta": 3e-4, "epsilon": 4e-5}  # for random allocation, by the given value
-_ALLOCATED_FINEST = 1e-5  # the least that is aimed at there
-_LOOSE = 10 * ACCEPTED  # the width at which a lattice's answer is still taken
-_NOTHING = Fraction(1, 2**4000)  # the width at which a δ is narrow, however small it is
-_WIDE = 0.03  # relative width at which simple bounds are worth a try
+_LATTICE_AIM = 1e-5  # relative width aimed at where there is no contour integral, so that the lattice is tried first
+_CLONES_AIM = 1e-4  # relative width aimed at for clones that hide the record: the parameters of the clones matter more
+_ALLOCATED_AIMS = {"delta": 3e-4, "epsilon": 4e-5}  # relative widths aimed at for random allocation, by the given value
+_ALLOCATED_FINEST = 1e-5  # smallest relative width aimed at for random allocation
+_LOOSE = 10 * ACCEPTED  # relative width up to which a lattice's answer is accepted
+_NOTHING = Fraction(1, 2**4000)  # absolute width at which a δ of any size is narrow
+_WIDE = 0.03  # relative width from which simple bounds are tried
 _CURVE_SHARE = 30  # one of many points on a curve gets this share of the work of one Fourier sum
-_MANY = 32  # distinct pairs, above which it is asked what they take together
+_MANY = 32  # distinct pairs, above which their joint work is estimated
 _LATTICE_LEVELS, _LATTICE_GROUPS = 100, 48  # distinct pairs for a lattice at ``ACCEPTED``: once, or for each end
-_NODES, _LAW = 250, 70_000  # nodes of a distribution; and node-frequency products that take as long as the rest
+_NODES, _LAW = 250, 70_000  # nodes of a distribution; node-frequency products that take as long as the rest
 _EXACT_WORK, _GROUPED_WORK = 70_000_000, 25_000_000  # products: some ten seconds, and four for both bounds of groups
-_GROUPED_ACCURACY = 1e-7  # relative, of δ: groups are wider
+_GROUPED_ACCURACY = 1e-7  # relative width of δ: groups of levels are wider
 _FEWEST_GROUPS = 16
 _NOT_PLANNABLE = "these numbers are out of range for this method in double precision; use route='auto'"
 
@@ -177,14 +177,14 @@ def allocated(
     from dpbounds.privacy.routes.allocation.engine import enclosed
 
     asked = questions[0]
-    aim = _ALLOCATED_AIMS["delta" if asked.on_curve else asked.target.given]  # a curve's δ: as wide as an ε may be
+    aim = _ALLOCATED_AIMS["delta" if asked.on_curve else asked.target.given]  # δ on a curve may be as wide as an ε
     width = max(asked.tolerance, _ALLOCATED_FINEST) if asked.tolerance > DEFAULT_TOLERANCE else aim
 
     def proven_at(few: Product, target: Fraction, tolerance: float) -> Proof:
         wanted = replace(asked, target=Target(asked.target.given, target), tolerance=tolerance, work=Work(WORK))
         if has_closed_form(few) or asked.route != "auto":
             return prove(few, wanted)
-        try:  # hundreds of atoms: neither listed nor summed over a Gaussian
+        try:  # hundreds of atoms are neither listed nor summed over a Gaussian
             return prove(few, replace(wanted, route="lattice"))
         except NotCertified:
             return prove(few, wanted)
@@ -262,7 +262,7 @@ def _without_all_levels(product: Product, asked: Question) -> Proof | None:
     found = _by_largest_losses(product, asked, asked.tolerance) or _summed(product, asked)
     found = found or _on_lattice(product, asked.target, asked.tolerance) or _of_random_signs(product, asked)
     if found is None and not asked.target.for_epsilon:
-        found = _by_largest_losses(product, asked, _LATTICE_AIM / 10)  # narrower than a lattice's, and at once
+        found = _by_largest_losses(product, asked, _LATTICE_AIM / 10)  # narrower than a lattice's answer, and immediate
     if found is not None:
         return found
     if not asked.target.for_epsilon:
@@ -398,7 +398,7 @@ def _refined_delta(product: GaussianProduct, epsilon: Fraction, known: Proof) ->
     """Return the same for δ(ε)."""
     low, high = Fraction(known.enclosure.exact_lower), Fraction(known.enclosure.exact_upper)
     method = known.enclosure.method
-    with contextlib.suppress(Declined, NotCertified):  # what there is stands
+    with contextlib.suppress(Declined, NotCertified):  # the present bound remains
         bound = chernoff_bound(product, epsilon, quick_log_delta(product, float(epsilon), False))
         if bound < high:
             high, method = bound, f"{method} and Chernoff bound"
@@ -436,7 +436,7 @@ def _first_good(product: Product, asked: Question) -> Proof:
 
 
 def _enough(tolerance: float, accepted: float) -> float:
-    """The default tolerance is a wish that only the contour can grant: where it does not, ``accepted`` must do."""
+    """Return the width that is enough: ``accepted`` for the default tolerance, which only the contour can reach."""
     return tolerance if tolerance > DEFAULT_TOLERANCE else accepted
 
 
@@ -475,7 +475,7 @@ def _by_lattice(
 
 
 def _lattice_aim(product: Product) -> float:
-    """A width that the lattice reaches in about a second; distributions of several draws take ten times as long to cut.
+    """Return a width that the lattice reaches in about a second.
 
     Where sizes of datasets are classes, there are several such products.
     """

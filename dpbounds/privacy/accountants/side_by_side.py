@@ -1,7 +1,7 @@
 """Comparison of accounting methods: their values for the same mechanism, and why they exceed the certified one.
 
-All but the central limit approximation are proven. Basic, advanced and optimal composition know of each release only
-one (ε_i, δ_i), which is certified here and chosen well: equal shares of a part of δ, the best of a few parts.
+All but the central limit approximation are proven. Basic, advanced and optimal composition use only one (ε_i, δ_i) of
+each release. It is certified here: a part of δ is shared equally, and the best of a few parts is taken.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from dpbounds.privacy.values import Target
 Method = Literal["certified", "rdp", "zcdp", "zcdp-classical", "gdp", "optimal", "advanced", "basic"]
 
 METHODS: tuple[Method, ...] = get_args(Method)
-# of δ that the releases may fail with
+# shares of δ for the failures of the releases
 _SHARES = (Fraction(1, 2), Fraction(9, 10), Fraction(1, 100), Fraction(1, 10**6))
-_SHARE_TOLERANCE = 1e-3  # relative, of a release's ε
+_SHARE_TOLERANCE = 1e-3  # relative width of a release's ε
 _STEPS = 40
 _LEAST_DELTA = Fraction(1, 10**250)
 
@@ -65,7 +65,7 @@ class MethodValue:
             not apply.
         value: The approximation's number, without proof; else None.
         certified: Whether the upper bound is proven to suffice.
-        ratio: The promise over the certified one; None where either is not finite, or the certified one is 0.
+        ratio: The method's value divided by the certified one; None if either is not finite, or the certified one is 0.
         why: In one line, why it lies above the certified value; or why it does not apply.
     """
 
@@ -175,7 +175,7 @@ def _by_theorem(
 
 
 def _guarantees(mechanism: Mechanism, delta: Fraction, relation: Relation) -> Parts:
-    """One certified (ε_i, δ_i) per release, the δ_i equal shares of δ."""
+    """Return one certified (ε_i, δ_i) per release, with equal shares δ_i of δ."""
     parts = parts_of(mechanism)
     share = delta / sum(count for _, count in parts)
     found = []

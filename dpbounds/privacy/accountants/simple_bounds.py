@@ -30,8 +30,8 @@ from dpbounds.privacy.values import Target
 RELEASES = "single release and basic composition"
 PARTS = "basic composition of parts"
 _MOST_PARTS = 8
-_TRIAL = Fraction(1, 10**9)  # δ at which parts share an ε as they share the sum: a choice
-_MOST_HIDDEN = 512  # bits that a divergence of order 2 hides next to 1, at most: some seconds
+_TRIAL = Fraction(1, 10**9)  # δ at which the ε of the parts are compared, to share a given ε in proportion: a choice
+_MOST_HIDDEN = 512  # bits that a divergence of order 2 may lose next to 1; more takes seconds
 
 Prove = Callable[[Product, Target], Proof]
 
@@ -42,7 +42,7 @@ def of_releases(product: Product, target: Target) -> Proof:
 
 
 def _epsilon_of_releases(product: Product, delta: Fraction) -> Proof:
-    """Return each of T releases at δ/T."""
+    """Bound ε(δ) by T releases at δ/T each."""
     total = sum(count for _, count in product)
     low, high = Fraction(0), Fraction(0)
     for pair, count in product:
@@ -56,7 +56,7 @@ def _epsilon_of_releases(product: Product, delta: Fraction) -> Proof:
 
 
 def _delta_of_releases(product: Product, epsilon: Fraction) -> Proof:
-    """Return each of T releases at ε/T."""
+    """Bound δ(ε) by T releases at ε/T each."""
     total = sum(count for _, count in product)
     low, high = Fraction(0), Fraction(0)
     for pair, count in product:
@@ -109,7 +109,7 @@ def _parts(product: Product) -> list[Product]:
 
 
 def _lost(part: Product) -> Fraction:
-    """Not less than P(an infinite loss), where that is known; else 0, as far as is known."""
+    """Return an upper bound on P(infinite loss), where that is known; else 0."""
     (pair, count), *others = part
     if others or not has_closed_form(((pair, 1),)):
         return Fraction(0)

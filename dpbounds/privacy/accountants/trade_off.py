@@ -1,8 +1,8 @@
 """Limits of any attack: a certified lower bound on the trade-off function, from certified δ(ε).
 
-A test that distinguishes D from D' errs in two ways: with probability a it accuses D, with probability b it acquits D'.
-For any two neighbours in either order, (ε, δ)-privacy says 1 - b <= e^ε a + δ and 1 - a <= e^ε b + δ (an event, and its
-complement, under the two distributions), that is
+A test that distinguishes D from D' errs in two ways: with probability a it answers D' for data D, with probability b it
+answers D for data D'. For any two neighbours in either order, (ε, δ)-privacy says 1 - b <= e^ε a + δ and 1 - a <= e^ε
+b + δ (an event, and its complement, under the two distributions), that is
 
     b >= 1 - δ - e^ε a   and   b >= e^(-ε) (1 - δ - a).
 
@@ -30,7 +30,7 @@ from dpbounds.privacy.routes.closed_forms import ball
 from dpbounds.privacy.values import at_least_zero, probability
 
 _PRECISION = 128
-_ERRORS = ("0.001", "0.01", "0.05", "0.1", "0.2", "0.3", "0.4", "0.5")  # false positive rates, as they are shown
+_ERRORS = ("0.001", "0.01", "0.05", "0.1", "0.2", "0.3", "0.4", "0.5")  # false positive rates that are shown
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)

@@ -1,7 +1,7 @@
 """Privacy of hyperparameter tuning: several runs are trained, and only the best is published.
 
-A fixed number k of runs costs what k runs cost. If the number of runs is itself random, drawn beforehand from a
-distribution in ``numbers_of_runs.py``, the best of many costs hardly more than two or three (Liu & Talwar 2019;
+A fixed number k of runs spends as much as k published runs. If the number of runs is random, drawn beforehand from a
+distribution in ``numbers_of_runs.py``, the best of many runs spends hardly more than two or three (Liu & Talwar 2019;
 Papernot & Steinke 2022). The derivation is in ``tuning.md``.
 """
 
@@ -34,7 +34,7 @@ _PRECISION = 128
 _EXCESSES: tuple[Fraction, ...] = tuple(Fraction(2) ** k for k in range(-4, 13))
 _REFINEMENTS = 2
 _ROUGH = 1e-3  # relative tolerance of δ(ε₁)
-_PLACES = 200  # number of losses above which a winner is looked for, and again around the best
+_PLACES = 200  # thresholds on the loss, on either side of 0, that an attack tries; as many again around the best
 
 
 @working(OUTER_PRECISION)
@@ -148,7 +148,7 @@ def tuned_profile(profile: Profile, runs: NumberOfRuns, epsilon: ExactLike, othe
 
 
 def _by_profile(mechanism: Mechanism, runs: NumberOfRuns, delta: Fraction, relation: Relation) -> Fraction | None:
-    """ε(δ/E[K]) of one run, plus log f'(x)/f'(x') (``tuning.md``, section 4); None where that is infinite."""
+    """Return ε(δ/E[K]) of one run plus log f'(x)/f'(x') (``tuning.md``, section 4); None if that is infinite."""
     with working(_PRECISION):
         share = ball_end(ball(delta) / runs.mean_ball().max(arb(1)), "down")
     one = account(mechanism, delta=share, relation=relation).enclosure.exact_upper

@@ -138,7 +138,7 @@ class BallDescent:
         return -(self.steps * (-lost / self.dataset_size).log1p()).expm1()
 
     def _keeps(self, radius: Fraction, target: Fraction) -> bool | None:
-        """Whether δ <= target, that is T log(1 - τ/N) >= log(1 - target); None where the precision does not decide."""
+        """Return whether δ <= target, that is T log(1 - τ/N) >= log(1 - target); None if the precision is too low."""
         if self.steps == 1 and 2 * radius <= self.sensitivity:
             return Fraction(1, self.dataset_size) <= target  # both may well be equal
         precision = _PRECISION

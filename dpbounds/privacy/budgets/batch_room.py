@@ -17,7 +17,7 @@ from dpbounds.privacy.mechanisms import Mechanism, PoissonSampled, TruncatedPois
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.values import Target, positive, promised_delta
 
-_TOLERANCE, _SHARE = 1e-4, 100  # relative, of δ; at first a step may take 1/100 of δ
+_TOLERANCE, _SHARE = 1e-4, 100  # relative tolerance of δ; a first step may take 1/100 of δ
 _MOST_CLASSES = 16  # classes of neighbours: eight ranges of sizes, two orders
 
 

@@ -1,6 +1,6 @@
 """Calibration: the smallest noise, or the most steps or largest rate, for a budget, with a proof of both sides.
 
-The search runs in floating point; what is returned rests on two certified evaluations alone, one on each side. That no
+The search runs in floating point; the result depends on two certified evaluations only, one on each side. That no
 smaller noise (more steps, higher rate) would do either follows from monotonicity, proven in ``pairs.md``.
 """
 
@@ -49,11 +49,11 @@ from dpbounds.privacy.routes.closed_forms import ball
 from dpbounds.privacy.routes.combined import resolved
 from dpbounds.privacy.values import Budget, demand_fields, practical_epsilon
 
-_SPARE = 1e-8  # in log noise, where the last digits of the noise do not matter
-_CLOSE_BY_CLONES = 2e-5  # in the logarithm of the parameter
-_CLOSE_TO_ATTACKS = 2e-3  # for attacks on shuffled batches, which are far below the upper bound
+_SPARE = 1e-8  # margin in log noise where the last digits of the noise do not matter
+_CLOSE_BY_CLONES = 2e-5  # distance in log(parameter) at which the search with clones ends
+_CLOSE_TO_ATTACKS = 2e-3  # distance for attacks on shuffled batches, which are far below the upper bound
 _NARROW = Fraction(1, 10**9)  # relative width of proofs of ε that a value at a distance of ``CLOSE`` makes up for
-TOLERANCE = Fraction(1, 1000)  # relative distance of what suffices and what fails, below which a search is content
+TOLERANCE = Fraction(1, 1000)  # relative distance of the sufficient and the failing value at which a search ends
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -240,7 +240,7 @@ def sufficient_noise(factory: Callable[[Fraction], Mechanism], budget: Budget) -
     return calibrate_within(factory, budget).value
 
 
-_Found = tuple[Fraction, Fraction | None, Enclosure]  # what suffices, what fails, and what the first spends
+_Found = tuple[Fraction, Fraction | None, Enclosure]  # sufficient value, failing value, ε or δ spent at the first
 
 
 def _nearest(
@@ -285,7 +285,7 @@ def _within(budget: Budget) -> Enclosure:
 def _ends_far_apart(
     factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve, group_size: int, found: _Found
 ) -> bool:
-    """Whether better proofs could bring the sufficient and the failing value together: not if attacks are far away."""
+    """Return whether better proofs could close the gap of both values: not if attacks are far from the upper bound."""
     value, fails_at, _ = found
     if group_size > 1 or fails_at is None or abs(value - fails_at) <= max(TOLERANCE * value, Fraction(solve in WHOLE)):
         return False
@@ -346,7 +346,7 @@ def _attained(factory: Callable[[Fraction], Mechanism], budget: Budget) -> _Prod
 def _of_products(
     factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve
 ) -> tuple[Fraction, Fraction | None]:
-    """A value that suffices by the dominating pairs, and one that fails by the attained ones (None: no attack)."""
+    """Return a value that suffices by the dominating pairs, and one that fails by attacks (None: no attack)."""
 
     def tight(value: Fraction) -> bool:
         return neighbour_classes(factory(value), budget.relation).tight

@@ -1,6 +1,6 @@
 """Search for the value of a monotone parameter at which a budget is just satisfied.
 
-Estimates find the place; what is returned are the closest values that were *proven* to suffice and to fail. A search
+Estimates find the crossing; the returned values are the closest ones that are *proven* to suffice and to fail. A search
 varies y, the logarithm of the parameter, signed so that a larger y spends less (``parameter.py``).
 """
 
@@ -20,22 +20,22 @@ from dpbounds.privacy.routes.searching import crossing
 
 Wanted = Literal["both", "safe", "unsafe"]
 
-CLOSE = 1e-11  # in y: distance of the two proven sides at which a search ends
-_AGREED = 5e-3  # a loose proof this close to the target, as a tolerance, is followed by a coarse one
-_WITHIN = 4  # a coarse proof this close to the target, in its own widths, is followed by fine ones
+CLOSE = 1e-11  # distance in y of the two proven sides at which a search ends
+_AGREED = 5e-3  # distance from the target, as a tolerance, within which a loose proof is followed by a coarse one
+_WITHIN = 4  # distance from the target, in its own widths, within which a coarse proof is followed by fine ones
 _TRIALS = 24
-_ESTIMATED = 5e-3  # an estimate so close to the target that it is not improved
-_NEAR = 1e-3  # in y: how closely the rough estimate is solved
-_SETTLED = 1e-7  # a step in y of the secant method after which the next one would be below ``CLOSE``
-_NEWTON = 64  # a step so short, in units of ``close``, that the error of its slope does not matter
+_ESTIMATED = 5e-3  # distance from the target at which an estimate is not improved
+_NEAR = 1e-3  # accuracy in y of the rough estimate
+_SETTLED = 1e-7  # step in y of the secant method after which the next one is below ``CLOSE``
+_NEWTON = 64  # step, in units of ``close``, below which the error of its slope does not matter
 _SECANTS = 8
-_APART = 0.5  # estimates that differ by more than this give a slope
+_APART = 0.5  # least difference of two estimates that give a slope
 _FARTHER, _AT_LEAST = 1.5, 0.02  # steps towards the bracket
 _LONGEST = math.log(2)  # step in y
 _BESIDE, _BESIDE_AT_MOST = 0.75, 1.2  # distance from the crossing, in widths of a fine proof: tried, accepted
-_EXACT = 1e-6  # a proof as narrow as this does not become narrower with a finer tolerance
+_EXACT = 1e-6  # width of a proof below which a finer tolerance does not help
 _TIGHTER = 8  # trials per side
-_HALVED = 1e-7  # in y: distance at which halving ends
+_HALVED = 1e-7  # distance in y at which bisection ends
 
 
 def boundary(
@@ -204,7 +204,7 @@ class Crossing:
         return False
 
     def _bracket(self) -> tuple[float, float] | None:
-        """(y that overspends, y that does not), a factor of at most two apart, by the estimate.
+        """Return (y that overspends, y that does not), a factor of at most two apart, by the estimate.
 
         None where the estimate is that a single batch keeps the budget.
         """
@@ -273,7 +273,7 @@ class Crossing:
         return -1.0
 
     def _approach(self, y: float, slope: float) -> bool:
-        """Newton's steps by coarse proofs, then fine proofs as close to the crossing as they decide.
+        """Find the crossing by Newton's steps with coarse proofs, then with fine proofs as close as they decide.
 
         Returns:
             Whether the sides that are wanted were found; if not, a slower search is to follow.

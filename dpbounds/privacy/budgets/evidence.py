@@ -22,10 +22,10 @@ from dpbounds.privacy.routes.closed_forms import closed_form_delta, has_closed_f
 from dpbounds.privacy.values import Budget
 
 LOOSE, COARSE, FINE = 1e-2, 1e-3, 1e-4  # tolerances of proofs: from afar, near the crossing, where that is too wide
-_WIDEST = 8  # in tolerances: wider proofs are of no use
+_WIDEST = 8  # largest useful width of a proof, in tolerances
 _LEVELS = 96  # levels of a schedule that an estimate uses
-_SEEN_IN_DOUBLES = Fraction(1, 10**30)  # δ below which integrals in floating point have no digits left
-_KNOWN_ORDER = 1e-2  # tolerance of what shuffled batches spend where their order is known, for an estimate
+_SEEN_IN_DOUBLES = Fraction(1, 10**30)  # δ below which integrals in floating point have no correct digits
+_KNOWN_ORDER = 1e-2  # tolerance of the ε of shuffled batches in a known order, for an estimate
 _LEAST = 1e-12  # smallest ε whose logarithm is taken
 
 
@@ -127,9 +127,9 @@ class OfProducts:
         )
 
     def _enclosed(self, products: tuple[Product, ...], tolerances: Sequence[float]) -> tuple[Fraction, Fraction]:
-        """Proven ends of the largest δ(ε) of the products; of the first that overspends, which decides by itself.
+        """Return proven bounds on the largest δ(ε) of the products; of the first one that overspends, if any.
 
-        Each is asked for as finely as it takes to decide, the one that spent most last time first.
+        Each bound is refined until it decides, beginning with the product that spent most last time.
         """
         lower, upper = Fraction(0), Fraction(0)
         for index in sorted(range(len(products)), key=lambda i: i != self._worst):

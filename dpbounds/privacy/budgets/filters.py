@@ -66,7 +66,7 @@ class RenyiCurve(Protocol):
 Chargeable = Mechanism | Notion | RenyiCurve
 Known = TypeVar("Known", Notion, RenyiCurve)
 
-_LONGEST_DENOMINATOR = 512  # bits: beyond that, a running sum is rounded up
+_LONGEST_DENOMINATOR = 512  # bits of a denominator above which a running sum is rounded up
 _SIGNIFICANT_BITS = 256
 
 
@@ -306,7 +306,7 @@ class ZCDPFilter(_SumFilter):
         return cls(zcdp_budget(epsilon, delta), as_relation(relation))
 
     def cost(self, step: Chargeable) -> Fraction:
-        """ρ of the release, rounded up."""
+        """Return ρ of the release, rounded up."""
         return zcdp_cost(step, self.relation)
 
     @property
@@ -339,7 +339,7 @@ class GaussianFilter(_SumFilter):
         return cls(gaussian_budget(epsilon, delta) ** 2, as_relation(relation))
 
     def cost(self, step: Chargeable) -> Fraction:
-        """(sensitivity/stddev)² of the release, exact."""
+        """Return (sensitivity/stddev)² of the release, exact."""
         return squared_shift(step, self.relation)
 
     @property
@@ -441,7 +441,7 @@ class RenyiFilter(_Filter):
         return max((2 * left / order for order, left in self.remaining), default=Fraction(0))
 
     def cost(self, step: Chargeable) -> tuple[Fraction, ...]:
-        """D_λ of the release at every order, rounded up."""
+        """Return D_λ of the release at every order, rounded up."""
         return tuple(renyi_cost(step, order, self.relation) for order in self.orders)
 
     def admits(self, step: Chargeable) -> bool:
@@ -545,6 +545,6 @@ class Odometer:
         return replace(self, losses=tuple(map(_added, self.losses, costs)))
 
     def spent(self) -> tuple[Fraction, Fraction]:
-        """(ε, δ) so far; ε rounded up."""
+        """Return (ε, δ) so far; ε rounded up."""
         rungs = zip(self.orders, self.losses, self.shares, strict=True)
         return min(renyi_epsilon([(order, loss)], share) for order, loss, share in rungs), sum(self.shares, Fraction(0))

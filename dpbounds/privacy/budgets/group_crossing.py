@@ -18,7 +18,7 @@ from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs.pairs import Product, holds_shuffling
 from dpbounds.privacy.values import Budget
 
-_CLOSE = 1e-3  # relative, where chains of neighbours are all that is known
+_CLOSE = 1e-3  # relative distance for chains of neighbours
 
 OneRecord = Callable[[], tuple[Fraction, Fraction | None]]
 

@@ -29,12 +29,12 @@ from dpbounds.privacy.routes.closed_forms import ball
 from dpbounds.privacy.routes.searching import crossing
 from dpbounds.privacy.values import Budget
 
-_CLOSE = 1e-4  # in the logarithm of the parameter, where the search ends
-_CONVERSIONS = 5  # conversions of Rényi divergences, at most: each may take seconds
-_REACH = 4.0  # in the logarithm of the parameter: how far they look
+_CLOSE = 1e-4  # distance in log(parameter) at which the search ends
+_CONVERSIONS = 5  # largest number of conversions of Rényi divergences: each may take seconds
+_REACH = 4.0  # range of their search in log(parameter)
 _PRECISION = 128
 _CLOSE_MOMENTS = 1e-9  # relative distance of the two sides at which the search by divergences ends
-_FIRST_STEP_OF_MOMENTS = 1 / 16  # in log parameter, doubled until the budget is overspent
+_FIRST_STEP_OF_MOMENTS = 1 / 16  # first step in log(parameter), doubled until the budget is overspent
 
 Factory = Callable[[Fraction], Mechanism]
 

@@ -13,14 +13,14 @@ from dpbounds.errors import InvalidValue
 
 Solve = Literal["noise", "steps", "sample-rate", "batches"]
 WHOLE = ("steps", "batches")
-PROBES: dict[Solve, Fraction] = {  # at which a mechanism is of the kind that it is at most others
+PROBES: dict[Solve, Fraction] = {  # typical values at which the kind of a mechanism is determined
     "noise": Fraction(1),
     "steps": Fraction(1),
     "sample-rate": Fraction(1, 2),
     "batches": Fraction(2),
 }
 _LARGEST, _SMALLEST = 2.0**60, 2.0**-60
-RANGES: dict[Solve, tuple[float, float, float]] = {  # y: where to start, and the least and the largest that is tried
+RANGES: dict[Solve, tuple[float, float, float]] = {  # y: start, least and largest value of a search
     "noise": (0.0, math.log(_SMALLEST), math.log(_LARGEST)),
     "steps": (-math.log(64.0), -math.log(_LARGEST), 0.0),
     "sample-rate": (math.log(64.0), 0.0, -math.log(_SMALLEST)),

@@ -1,7 +1,7 @@
 """The error of prefix sums of a stream with correlated noise, and the coefficients with the smallest error.
 
-The search for coefficients is floating point, by a library; what is found is rounded to decimals, and what it costs and
-what its error is are proven of these (``matrices.md``, section 6).
+A library searches for the coefficients in floating point; they are rounded to decimals, for which privacy and error are
+proven (``matrices.md``, section 6).
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from dpbounds.privacy.routes.closed_forms import ball
 ErrorKind = Literal["mean", "largest"]
 Floats = NDArray[np.float64]
 
-_DECIMALS = 10  # decimals of the coefficients that are found
-_BITS, _GROWTH = 96, 100  # bits of the inverse that the proof starts from: after the point, and before it
+_DECIMALS = 10  # decimals of the coefficients
+_BITS, _GROWTH = 96, 100  # bits of the inverse that the proof starts from: after the binary point, and before it
 _PRECISION = 160
-_CALLS = 400  # evaluations of the search, at most
-_WORK = 20_000_000  # steps times bands, each of which a call looks at
+_CALLS = 400  # largest number of evaluations of the search
+_WORK = 20_000_000  # largest number of steps times bands, all of which an evaluation uses
 _UNSTABLE = (
     "the inverse of the matrix cannot be worked out to enough digits: take coefficients that fall, or fewer steps"
 )
@@ -152,7 +152,7 @@ def optimal_toeplitz(
 
 
 def _cost(free: Floats, columns: Floats, weights: Floats) -> tuple[float, Floats]:
-    """log(squared sensitivity × squared error), and its gradient in all coefficients but the first, 1."""
+    """Return log(squared sensitivity × squared error), and its gradient in all coefficients but the first, 1."""
     checkpoint()
     coefficients = np.concatenate([[1.0], free])
     with np.errstate(over="ignore", invalid="ignore"):

@@ -91,8 +91,8 @@ def remaining(
 ) -> Remaining:
     """Compare the loss of a mechanism with a budget, and find the releases that still fit.
 
-    Arguments and errors as for :func:`dpbounds.privacy.budgets.calibration.calibrate`. The mechanism is what was
-    released; its last part is the kind of which more are counted.
+    Arguments and errors as for :func:`dpbounds.privacy.budgets.calibration.calibrate`. The mechanism is the composition
+    so far; further releases of the kind of its last part are counted.
 
     >>> left = remaining(Gaussian(20) ** 10, target_epsilon=1, target_delta="1e-6")
     >>> left.within, left.more, left.too_many

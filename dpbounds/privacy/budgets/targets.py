@@ -21,7 +21,7 @@ from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.values import Budget, positive
 
 _LARGEST = 2.0**60
-_RESOLUTION = 1e-9  # relative, of the noise
+_RESOLUTION = 1e-9  # relative resolution of the noise
 
 
 def calibrate_to_curve(

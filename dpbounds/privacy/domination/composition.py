@@ -1,9 +1,9 @@
 """The classes of ordered neighbours of a mechanism, with their dominating pairs and attained pairs.
 
 For every class there is one product of pairs that dominates the mechanism, and there are products that some mechanism
-of the description, on some two datasets of the class, attains. Where the two are the same the analysis is *tight*:
-what it proves is exactly what is spent. What has no proven pair is refused with ``UnsupportedMechanism``, which names
-what is missing and what could be asked instead.
+of the description, on some two datasets of the class, attains. Where the two are the same the analysis is *tight*: the
+proven value is exactly the spent one. A mechanism without a proven pair raises ``UnsupportedMechanism``, with the
+missing proof and an alternative.
 
 Which pairs these are is said by the class of each mechanism; how those of a composition follow, by
 ``mechanisms/bounds.py``. The brute-force oracle of the tests tries to refute every line.

@@ -13,7 +13,7 @@ from dpbounds.privacy.pairs.pairs import BoundedRangeProfile, Pair, Product, Shi
 
 # smallest number of equal releases, and their largest range: otherwise the profiles may spend less
 FEWEST, WIDEST = 20, 4
-_ATTACKED = 256  # choices in an attack beside Gaussian noise, at most
+_ATTACKED = 256  # largest number of choices in an attack beside Gaussian noise
 _PRECISION = 64
 
 

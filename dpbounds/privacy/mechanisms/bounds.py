@@ -1,8 +1,8 @@
 """Dominating pairs of a composition, from those of its parts.
 
 For every class of ordered neighbours there is one product of pairs that dominates the mechanism, and there are products
-that some mechanism of the description, on some two datasets of the class, attains. There is one class, unless blocks
-of a partition, or ranges of sizes of the dataset, tell where the record may lie.
+that some mechanism of the description, on some two datasets of the class, attains. There is one class, unless blocks of
+a partition or ranges of dataset sizes distinguish where the record may lie.
 
 The proofs are in ``pairs.md`` and ``sampling.md``, whose section 9 says for each attack which datasets attain it.
 """
@@ -26,7 +26,7 @@ from dpbounds.privacy.mechanisms.demands import (
 from dpbounds.privacy.relations import Order, Relation
 
 MOST_CLASSES = 64  # classes of ordered neighbours
-_MOST_NAMED = 3  # equal blocks that are named
+_MOST_NAMED = 3  # largest number of equal blocks that are named
 
 Place = tuple[str, ...]  # the place of the record, in words, one entry per partition that has one; () if there is none
 Steps = tuple[tuple["pairs.StepBound", int], ...]  # steps of one class
@@ -88,7 +88,7 @@ def mixture(direction: pairs.Direction, draws: pairs.Draws, base: pairs.Pair) ->
 
 
 def product_of(parts: Iterable[tuple[pairs.Pair, int]]) -> pairs.Product:
-    """The product of pairs, combinations taken apart: shifted Gaussians are one, equal pairs are counted together."""
+    """Return the product of the pairs, with combinations expanded, shifted Gaussians merged and equal pairs counted."""
     return pairs.together(
         (each, times * count)
         for pair, count in parts
@@ -124,7 +124,7 @@ def attacks_on(steps: Steps, product: pairs.Product, *, on_its_own: bool = True)
 
 
 def _usable(steps: Steps) -> list[tuple[pairs.StepBound, int]]:
-    """The datasets of an attack have one size; leaving out the outputs of the other steps is post-processing."""
+    """Return the steps with attacks on datasets of one size; leaving out the others is post-processing."""
     largest = max((bound.size for bound, _ in steps if bound.size is not None), default=None)
     return [(bound, count) for bound, count in steps if bound.attacks and bound.size in (None, largest)]
 
@@ -137,7 +137,7 @@ def classes_of_composition(parts: Members, order: Order) -> Classes:
     groups = grouped(parts)
     partitions = [key for key in groups if isinstance(key, InParallel)]
     options: list[Classes] = []
-    # those that can do with fewer classes come last, as they have to know how many there may be
+    # parts that can use fewer classes come last, as they need the number that is left
     for key, members in sorted(groups.items(), key=lambda group: isinstance(group[0], type)):
         if isinstance(key, InParallel):
             number = f"partition {partitions.index(key) + 1}: " if len(partitions) > 1 else ""
@@ -234,7 +234,7 @@ def classes_of_partition(mechanism: InParallel, order: Order) -> Classes:
 
 
 def _alike(found: Sequence[tuple[str, Steps]]) -> Classes:
-    """Places where the record spends the same are one; where all are, none is worth a word."""
+    """Merge places at which the record spends the same; if all are merged, the place is left unnamed."""
     places: dict[Steps, list[str]] = {}
     for place, steps in found:
         places.setdefault(steps, []).append(place)

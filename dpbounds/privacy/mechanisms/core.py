@@ -32,7 +32,7 @@ SETTINGS = "who chose the settings"
 
 
 class Trait(StrEnum):
-    """A property that a sampling scheme or a partition may need of all that runs inside it.
+    """A property that a sampling scheme or a partition may require of the mechanisms inside it.
 
     A mechanism has none of them unless its class lists it: a new mechanism runs inside no other without a proof.
     """
@@ -49,7 +49,7 @@ class Trait(StrEnum):
     ADDS_UP = "several of it, even chosen one by one, are as private as one with the sum of their squared shifts"
 
 
-# of what runs on any records, however they are drawn, and draws nothing in secret of its own
+# of mechanisms that run on any records, however they are drawn, and draw nothing in secret themselves
 ANYWHERE = frozenset((Trait.PUBLIC_RATE, Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.UNALLOCATED))
 # of noise on a sum to which each record contributes within the per-record bound
 ON_SUMS = ANYWHERE | {Trait.BLIND, Trait.PER_RECORD, Trait.PRESENCE, Trait.CERTAIN}
@@ -184,10 +184,10 @@ class Mechanism(Displayed):
         return None
 
     def at_last_removal(self, k: int) -> Mechanism:
-        """Return the same where k - 1 records have been removed, and one more is.
+        """Return the mechanism for one more removed record after k - 1 removals.
 
         Raises:
-            UnsupportedMechanism: No batch can be drawn from what is left.
+            UnsupportedMechanism: No batch can be drawn from the remaining records.
         """
         return self
 
@@ -376,7 +376,7 @@ class InParallel(Mechanism):
         self._hold(blocks=given, partition=partition)
 
     def records_read(self, records: int) -> Fraction | None:
-        """All: every record is in one block."""
+        """Return the number of records: every record is in one block."""
         return Fraction(records)
 
 

@@ -67,7 +67,7 @@ def written(mechanism: Mechanism, number: WriteNumber = str) -> dict[str, object
 
 
 def digest(releases: Mechanism | Iterable[tuple[Mechanism, int]]) -> str:
-    """The digest of releases: 64 hexadecimal digits; ``UnsupportedMechanism`` where a part is not a single release."""
+    """Return the digest of releases, 64 hexadecimal digits; ``UnsupportedMechanism`` if one is not a single release."""
     return hashlib.sha256(canonical(releases).encode("ascii")).hexdigest()
 
 

@@ -98,7 +98,7 @@ class Declared(Mechanism):
         return ANYWHERE | {Trait.PER_RECORD, Trait.CERTAIN} | ({Trait.PRESENCE} if covers else set())
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """The declared guarantee holds."""
+        """Return the assumption that the declared guarantee holds."""
         return (
             Assumption(
                 CODE,
@@ -176,7 +176,7 @@ class ExponentialMechanism(Declared):
         return pairs.StepBound(pairs.BoundedRangeProfile(span), attacks)
 
     def loss(self) -> Loss:
-        """Its ε."""
+        """Return its ε as the loss."""
         return Loss((ExponentialMechanism, self.relation, self.monotone), self.epsilon)
 
 
@@ -292,7 +292,7 @@ class AboveThreshold(Declared):
         return self.filled(f"above-threshold test, epsilon {write(self.epsilon, 'up')} ({{relation}}{kept})", write)
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """Randomised response, once or twice (``losses.md``, section 2)."""
+        """Return a randomised response, once or twice (``losses.md``, section 2)."""
         pair = pairs.TwoResponses if self._links(order) == 2 else pairs.Responses
         return pairs.StepBound(pair(self.epsilon), ())
 
@@ -327,7 +327,7 @@ class PureDP(Declared):
         self._hold(epsilon=positive(epsilon, "epsilon"), relation=as_relation(relation))
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """Randomised response, once or twice (``losses.md``, section 2)."""
+        """Return a randomised response, once or twice (``losses.md``, section 2)."""
         pair = pairs.TwoResponses if self._links(order) == 2 else pairs.Responses
         return pairs.StepBound.attained(pair(self.epsilon))
 
@@ -341,7 +341,7 @@ class PureDP(Declared):
         return pairs.StepBound(pair, _responses_of_three(self.epsilon, reports))
 
     def loss(self) -> Loss:
-        """Its ε."""
+        """Return its ε as the loss."""
         return Loss((PureDP, self.relation), self.epsilon)
 
 
@@ -406,7 +406,7 @@ class ZCDP(Declared):
         return pairs.StepBound(pair if links == 1 else pairs.enlarged(pair, links), (gaussian,))
 
     def loss(self) -> Loss:
-        """Its ρ."""
+        """Return its ρ as the loss."""
         return Loss((ZCDP, self.relation), self.rho, True, "rho")
 
 
@@ -446,7 +446,7 @@ class RenyiDP(Declared):
         self._hold(points=tuple(read), relation=as_relation(relation))
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """The largest profile that the divergences allow (``losses.md``, section 2); a Gaussian may have less."""
+        """Return the largest profile that the divergences allow (``losses.md``, section 2)."""
         if self._links(order) > 1:
             raise UnsupportedMechanism(
                 f"a Rényi guarantee under {self.relation} gives none here under replace-one (the triangle inequality "
@@ -462,13 +462,13 @@ class RenyiDP(Declared):
 
 
 def _responses_of_three(epsilon: Fraction, reports: int) -> tuple[pairs.Pair, ...]:
-    """Attacks on shuffled black boxes of ε: they may be randomised responses of three options."""
+    """Return attacks on shuffled mechanisms given by ε: they may be randomised responses of three options."""
     _, attacks = pairs.shuffled_reports.of_responses(epsilon, 3, reports)
     return attacks
 
 
 def _two_candidates(shift: Fraction) -> tuple[pairs.Pair, ...]:
-    """Two candidates: whether Laplace noise, moved or not, exceeds a part of the shift; losses rounded towards 0."""
+    """Return two candidates: whether Laplace noise, moved or not, exceeds a part of the shift; losses towards 0."""
     from dpbounds.expressions.enclosure import ball_end
     from dpbounds.expressions.working import working
     from dpbounds.privacy.pairs.losses import ball

@@ -43,7 +43,7 @@ class Parameter:
 
     Attributes:
         kind: The kind of its values.
-        rounds: To which side a rounded number of it is printed. It says nothing about what spends more.
+        rounds: To which side a rounded number of it is printed. This is not the side that spends more.
         optional: Whether it may be None, and is then not written.
         instead_of: The name of the parameter that it replaces where it is given; certificates then leave that one out,
             and else leave this one out.

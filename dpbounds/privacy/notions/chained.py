@@ -50,13 +50,13 @@ def along_chain(known: Notion, k: int) -> Notion:
 
 
 def _chained_delta(epsilon: Fraction, delta: Fraction, k: int) -> Fraction:
-    """δ (e^{kε} - 1)/(e^ε - 1), or kδ at ε = 0."""
+    """Return δ (e^{kε} - 1)/(e^ε - 1), or kδ at ε = 0."""
     if epsilon == 0 or delta == 0 or k == 1:
         return min(Fraction(1), k * delta)
     return min(Fraction(1), delta * upper_end(lambda: ball(k * epsilon).expm1() / ball(epsilon).expm1()))
 
 
 def _chained_renyi(points: Points, order: Fraction, k: int) -> Fraction:
-    """kλ times the sum of τ(m)/m over m = k(λ-1) + j, j = 1, ..., k."""
+    """Return kλ times the sum of τ(m)/m over m = k(λ-1) + j, j = 1, ..., k."""
     needed = (k * (order - 1) + j for j in range(1, k + 1))
     return k * order * sum((renyi_between(points, m) / m for m in needed), Fraction(0))

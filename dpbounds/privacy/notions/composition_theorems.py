@@ -107,7 +107,7 @@ def basic(parts: Parts) -> EpsilonDelta:
 
 
 def basic_epsilon(parts: Parts, delta: ExactLike) -> Enclosure:
-    """ε by basic composition: Σ ε_i where Σ δ_i <= δ, 0 at δ = 1, else infinite (the theorem is silent)."""
+    """Return ε by basic composition: Σ ε_i where Σ δ_i <= δ, 0 at δ = 1, else infinite (the theorem is silent)."""
     target, total = probability(delta), basic(parts)
     if target == 1:
         return Enclosure.exactly(0, BASIC.name)
@@ -115,7 +115,7 @@ def basic_epsilon(parts: Parts, delta: ExactLike) -> Enclosure:
 
 
 def advanced_epsilon(parts: Parts, delta: ExactLike, form: Form = "sharp") -> Enclosure:
-    """ε by advanced composition, μ + √(2 V ln(1/δ')), with V = Σ k_i ε_i² over guarantees (ε_i, δ_i) taken k_i times.
+    """Return ε by advanced composition, μ + √(2 V ln(1/δ')), V = Σ k_i ε_i² over (ε_i, δ_i) taken k_i times.
 
     "classical": μ = Σ k_i ε_i (e^ε_i - 1), δ' = δ - Σ k_i δ_i. "sharp": μ = Σ k_i ε_i tanh(ε_i/2), and δ' solves
     1 - (1-δ') Π (1-δ_i)^k_i = δ. Both hold for guarantees that differ; the sharp value is never the larger one. For few

@@ -28,7 +28,7 @@ Form = Literal["tight", "classical"]
 
 _ACCURACY_BITS = 100
 _LARGEST_PRECISION = 1 << 14
-_FARTHEST_ORDER = float(1 << 20)  # |log2(λ - 1)| that the search for the best order looks at
+_FARTHEST_ORDER = float(1 << 20)  # largest |log2(λ - 1)| in the search for the best order
 
 
 def proven_end(compute: Callable[[], arb], direction: Direction) -> Fraction:
@@ -64,7 +64,7 @@ def _best_order(slope: Callable[[arb], arb]) -> Fraction:
 
 
 def _log_constant(u: arb) -> arb:
-    """Logarithm of (λ-1)^{λ-1} λ^{-λ} at λ = 1 + u: the constant of section 4."""
+    """Return the logarithm of (λ-1)^{λ-1} λ^{-λ} at λ = 1 + u: the constant of section 4."""
     return -u * (1 / u).log1p() - u.log1p()
 
 

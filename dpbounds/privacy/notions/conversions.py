@@ -1,7 +1,7 @@
 """The best guarantee of one kind that follows from another, along chains of proven implications.
 
 :func:`convert` searches the chains of edges (``implications.py``) that lead from one notion to another and returns the
-best value that any of them proves, together with its chain. What no chain proves is refused.
+best value that any of them proves, together with its chain. A conversion without a chain of proofs raises an error.
 
 Every number that comes out is an exact fraction, rounded to the safe side from a ball. The derivations are written out
 in ``conversions.md`` beside this file.
@@ -158,7 +158,7 @@ def _refuse_what_is_false(notion: Notion, goal: Goal) -> None:
 
 
 def _search(notion: Notion, goal: Goal) -> Conversion:
-    """Breadth first; a notion that one found before implies is not followed any further."""
+    """Search breadth first; a notion that an earlier one implies is not followed any further."""
     best: Conversion | None = None
     seen = [notion]
     queue = deque([Conversion(notion, ())])

@@ -16,7 +16,7 @@ from dpbounds.privacy.routes.closed_forms import ball
 
 
 def randomised_response_renyi(epsilon: Fraction, order: Fraction) -> Fraction:
-    """D_λ of ε-randomised response, log(cosh((λ-1/2)ε)/cosh(ε/2))/(λ-1), rounded up (section 1)."""
+    """Return D_λ of ε-randomised response, log(cosh((λ-1/2)ε)/cosh(ε/2))/(λ-1), rounded up (section 1)."""
     if epsilon == 0:
         return Fraction(0)
 
@@ -28,7 +28,7 @@ def randomised_response_renyi(epsilon: Fraction, order: Fraction) -> Fraction:
 
 
 def least_rho(epsilon: Fraction) -> Fraction:
-    """ρ of an ε-DP mechanism (section 1)."""
+    """Return ρ of an ε-DP mechanism (section 1)."""
     sharper = upper_end(lambda: ball(epsilon) * (ball(epsilon) / 2).tanh()) if epsilon else Fraction(0)
     return min(sharper, epsilon**2 / 2)
 
@@ -62,7 +62,7 @@ def traded_delta(known: ApproximateDP, epsilon: Fraction) -> Fraction:
 
 
 def bounded_range_epsilon(eta: Fraction, delta: Fraction) -> Fraction:
-    """ε(δ) of range η (section 3)."""
+    """Return ε(δ) of range η (section 3)."""
     if eta == 0 or delta >= 1:
         return Fraction(0)
 
@@ -74,7 +74,7 @@ def bounded_range_epsilon(eta: Fraction, delta: Fraction) -> Fraction:
 
 
 def bounded_range_delta(eta: Fraction, epsilon: Fraction) -> Fraction:
-    """δ(ε) of range η (section 3)."""
+    """Return δ(ε) of range η (section 3)."""
     if epsilon >= eta:
         return Fraction(0)
     return upper_end(lambda: (ball(epsilon - eta) / 2).expm1() ** 2 / -(-ball(eta)).expm1())

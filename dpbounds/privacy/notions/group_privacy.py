@@ -35,8 +35,12 @@ _LINE_STEPS = 26
 _SCALES = range(2, -7, -1)  # powers of 4: the skews tried first
 _LARGEST_EPSILON = 1 << 40
 _ALTERNATIONS = 3
-_SHARES = (1.0, 1.6, 2.5)  # how much more of δ each link may have than the next one
-_DEEPEST, _FINE = 700.0, 1e-4  # -log of the least δ that a part is chosen for (the largest part, too), and how finely
+_SHARES = (1.0, 1.6, 2.5)  # ratios of the shares of δ of a link and the next one
+# -log of the least δ that a part is chosen for (and the largest part), and the resolution
+_DEEPEST, _FINE = (
+    700.0,
+    1e-4,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ class Chain:
         return self._known[key]
 
     def _link(self, link: Link, epsilon: Fraction) -> arb:
-        """At least H_{e^ε} of the link, for any real ε: below 0 by reversal."""
+        """Return a number that is at least H_{e^ε} of the link, for any real ε: below 0 by reversal."""
         if epsilon >= 0:
             return ball(self._profile(link.forward, epsilon))
         return -ball(epsilon).expm1() + ball(epsilon).exp() * ball(self._profile(link.backward, -epsilon))
@@ -220,7 +224,7 @@ def _golden_section(value: Callable[[float], float], low: float, high: float) ->
 
 
 def _last_allowed(allowed: Callable[[Fraction], bool], high: Fraction, tolerance: float) -> Fraction:
-    """Go down from an allowed number to one that is allowed and close to where that ends."""
+    """Return an allowed number close to the smallest one, searching down from an allowed number."""
     gap = tolerance * float(high)
     low = Fraction(max(0.0, float(high) - gap))
     while low > 0 and allowed(low):

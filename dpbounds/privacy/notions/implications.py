@@ -130,7 +130,7 @@ def _to_value(
     name: str,
     source: str,
 ) -> Edge:
-    """To a notion of one number, for the same neighbours."""
+    """Return the implication of a notion with one number, for the same neighbours."""
     return Edge(
         name,
         source,
@@ -147,7 +147,7 @@ def _to_target(
     name: str,
     source: str,
 ) -> Edge:
-    """To (ε(δ), δ) or (ε, δ(ε)), whichever is aimed at."""
+    """Return the implication of (ε(δ), δ) or (ε, δ(ε)), whichever is the target."""
 
     def rule(known: Known, goal: Goal) -> Notion:
         if goal.delta is not None:
@@ -162,7 +162,7 @@ def _to_target(
 
 
 def _to_order(takes: type[Known], value: Callable[[Known, Fraction], Fraction], name: str, source: str) -> Edge:
-    """To the Rényi order that is aimed at."""
+    """Return the implication of the target's Rényi order."""
 
     def rule(known: Known, goal: Goal) -> Notion:
         assert goal.order is not None

@@ -1,6 +1,6 @@
 """Notions of privacy as frozen records: the guarantee, its relation, and the size of groups.
 
-What follows from what is in ``implications.py``.
+The implications between them are in ``implications.py``.
 """
 
 from __future__ import annotations

@@ -40,12 +40,12 @@ _NARROW = Fraction(1, 1 << 45)
 _LARGEST_WORK = 350_000_000  # bytes of products: a few seconds
 _WINDOW = 18  # standard deviations
 _COARSEST = 1 << 11  # lattice points of the first attempt
-_EXACT_WINDOW = 1 << 18  # lattice points up to which nothing need be rounded
+_EXACT_WINDOW = 1 << 18  # lattice points up to which the result is exact
 _ROUNDS = 8
 _LARGEST_GUESS = Fraction(10**30)
-_MAGNITUDES = Fraction(1, 10**100), Fraction(10**100)  # what the searches in doubles can do
-_NO_GAIN = 0.9  # a step that is hardly finer is not worth an attempt
-_SHALLOWEST = 24  # a table of the sums within 2^-24 of the largest is the first one tried
+_MAGNITUDES = Fraction(1, 10**100), Fraction(10**100)  # range of magnitudes of the searches in doubles
+_NO_GAIN = 0.9  # ratio of steps above which a finer lattice is not tried
+_SHALLOWEST = 24  # bits: the first table has the sums within 2^-24 of the largest
 _SMALL_TABLE = 40_000
 
 
@@ -165,7 +165,7 @@ def _epsilon_by_table(signs: Signs, parts: Parts, delta: Fraction) -> Enclosure:
 
 
 def _table(signs: Signs, wished: arb) -> SignTable:
-    """A table of all sums, or of those above a floor with h(floor) > h, so that ε(h) lies above the floor too."""
+    """Return a table of all sums, or of those above a floor with h(floor) > h, so that ε(h) is above the floor."""
     try:
         return SignTable(signs)
     except Declined:
@@ -198,7 +198,7 @@ class _Attempt:
 def _refined(
     signs: Signs, tilt: float, tolerance: Fraction, prove: Callable[[_Attempt], tuple[Fraction, Fraction]]
 ) -> Enclosure:
-    """Finer and finer lattices, until the ends are within the tolerance of each other; they fall like step²."""
+    """Refine the lattice until both bounds are within the tolerance; their distance falls like step²."""
     deviation = math.sqrt(_variance(signs, tilt) + float(signs[0][0]) ** 2)
     exact_step = spacing(signs)
     step = Fraction(min(_WINDOW * deviation / _COARSEST, 1 / (4 + 4 * tilt)))

@@ -33,14 +33,14 @@ from dpbounds.privacy.routes.lattice.integer_measures import (
 
 Signs = tuple[tuple[Fraction, int], ...]  # distinct sizes ε > 0, each with its count
 
-_LARGEST_TABLE = 400_000  # products of masses
-_LARGEST_EQUAL = 2_000_000  # where all signs have one size, there is no other way
-_ATOM, _CONVOLUTION = 1 << 8, 1 << 13  # what either costs beyond the bytes of the products
-_SPREAD = Fraction(3, 2)  # how many g√m of rounding error are distinguished from "more"
+_LARGEST_TABLE = 400_000  # products of masses in a table
+_LARGEST_EQUAL = 2_000_000  # products of masses if all signs have one size, where no other method exists
+_ATOM, _CONVOLUTION = 1 << 8, 1 << 13  # overhead of either, in bytes of products
+_SPREAD = Fraction(3, 2)  # largest rounding error that is distinguished from "more", in units of g√m
 
 
 def largest_sum(signs: Signs) -> Fraction:
-    """Σ k ε, the largest value of S."""
+    """Return Σ k ε, the largest value of S."""
     return sum((count * size for size, count in signs), Fraction(0))
 
 
@@ -52,7 +52,7 @@ def spacing(signs: Signs) -> Fraction:
 
 
 def minus_counts(size: Fraction, count: int, slope: Fraction) -> Iterator[arb]:
-    """P(j of the signs are minus), j = 0, 1, ..., count, when plus is e^(2 slope ε) times as likely as minus."""
+    """Yield P(j of the signs are minus), j = 0, 1, ..., count, when plus is e^(2 slope ε) times as likely as minus."""
     odds = (-2 * ball(slope * size)).exp()
     mass = (-count * odds.log1p()).exp()
     for j in range(count + 1):
@@ -152,7 +152,7 @@ class RoundedSigns:
         self.missing = everything - arb(law.sum) * self.unit
 
     def _group(self, size: Fraction, count: int) -> tuple[IntegerMeasure, arb]:
-        """Integer masses of a group's rounded, tilted values by distance below the largest, and its true mass."""
+        """Return integer masses of a group's rounded, tilted values by distance from the largest, and its mass."""
         step, tilt = ball(self.step), ball(self.tilt)
         stride, whole = 2 * size / self.step, step.expm1()
         negligible, neglected = arb(2) ** -(self.slots.unit_bits + 32), arb(0)
@@ -216,7 +216,7 @@ class RoundedSigns:
         return (total * self.unit + lost) / (1 - escaped)
 
     def estimate(self, epsilon: Fraction) -> arb:
-        """h(ε) in floating point, to search with."""
+        """Return h(ε) in floating point, to search with."""
         top = float(self.total - self.step * self.first - epsilon)
         x = np.maximum(top - float(self.step) * np.arange(len(self.floats)), 0.0)
         value = float(np.sum(self.floats * np.exp(-float(self.tilt) * x) * -np.expm1(-x)))

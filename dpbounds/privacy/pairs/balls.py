@@ -34,12 +34,12 @@ class UniformBalls(AtomicPair, PublicPair):
         return f"two unit balls in {self.dimension} dimensions, centres s apart, s² = {write(self.squared_shift)}"
 
     def distribution(self) -> LossDistribution:
-        """Losses 0 and ∞."""
+        """Return losses 0 and ∞."""
         tau = overlap_lost(self.squared_shift, self.dimension)
         return of_atoms([LossAtom(arb(0), 1 - tau, 1 - tau)], tau)
 
     def largest_loss(self) -> LargestLoss:
-        """∞, where the balls differ."""
+        """Return ∞, where the balls differ."""
         return unbounded()
 
     def _enlarged(self, k: int) -> Pair:
@@ -74,7 +74,7 @@ class SampledBalls(AtomicPair, SymmetricPair):
         )
 
     def distribution(self) -> LossDistribution:
-        """Losses 0, ±log 1/(1-q) and ∞."""
+        """Return losses 0, ±log 1/(1-q) and ∞."""
         rate, squared, dimension = ball(self.sample_rate), self.squared_shift, self.dimension
         one, two = overlap_lost(squared, dimension), overlap_lost(4 * squared, dimension)
         edge = -(-rate).log1p()
@@ -88,7 +88,7 @@ class SampledBalls(AtomicPair, SymmetricPair):
         return of_atoms(points, rate * one)
 
     def largest_loss(self) -> LargestLoss:
-        """∞, where a moved ball is alone."""
+        """Return ∞, where a moved ball is alone."""
         return unbounded()
 
     def revealed(self) -> Product | None:
@@ -97,7 +97,7 @@ class SampledBalls(AtomicPair, SymmetricPair):
 
 
 def overlap_lost(squared_shift: Fraction, dimension: int) -> arb:
-    """τ = I_{s²/4}(1/2, (d+1)/2): the part of a unit d-ball outside of its copy at distance s; 1 from s = 2 on."""
+    """Return τ = I_{s²/4}(1/2, (d+1)/2), the part of a unit d-ball outside its copy at distance s; 1 from s = 2 on."""
     if squared_shift >= 4:
         return arb(1)
     return ball(squared_shift / 4).beta_lower(ball(Fraction(1, 2)), ball(Fraction(dimension + 1, 2)), 1)

@@ -29,9 +29,9 @@ Costs = tuple[Fraction, ...]  # costs of a pair: larger in each component implie
 class Direction(StrEnum):
     """The distribution of a sampled pair that is the mixture."""
 
-    REMOVE = "remove"  # the first: the record's contribution is in it
-    ADD = "add"  # the second
-    REPLACE = "replace"  # both, with different contributions
+    REMOVE = "remove"  # the first distribution, with the record's contribution
+    ADD = "add"  # the second distribution
+    REPLACE = "replace"  # both distributions, with different contributions
 
     @classmethod
     def of(cls, order: Order) -> Direction:
@@ -83,7 +83,7 @@ class Moments(Flag):
 
     BOUND = 0  # upper bounds, which may be smaller than the pair's own
     EXACT = 1  # the numbers themselves, of the pair or of the worst of a class of pairs
-    OWN = 2  # pair itself, or one that spends no less: converting its moments is never better than composing the pair
+    OWN = 2  # moments of the pair itself, or of one that spends no less: converting is never better than composing
     EXACT_AND_OWN = 3
 
 
@@ -97,11 +97,11 @@ class Pair(ABC):
     pair for several records.
 
     Attributes:
-        grows_with: The fields of which the pair spends more, the larger they are (``pairs.md``, section 7).
+        grows_with: The fields that increase what the pair spends (``pairs.md``, section 7).
         claims: The claims on ``log_moment``, if they do not depend on the fields.
         gathers: Whether, of equal blocks, one that holds all records of a group spends the most: proven in
             ``pairs.md``, section 6.
-        enlarges_exactly: Whether what is proven for several records is attained.
+        enlarges_exactly: Whether the pair for several records is attained.
     """
 
     __slots__ = ()
@@ -157,17 +157,18 @@ class Pair(ABC):
 
     @abstractmethod
     def largest_loss(self) -> LargestLoss:
-        """The least upper bound of the loss under the first distribution, which is ε at δ = 0 (``largest_losses.md``).
+        """Return the least upper bound of the loss, which is ε at δ = 0 (``largest_losses.md``).
 
-        Less where less is proven of the mechanisms that the pair stands for. An exact number where it is one, else a
-        ball at the working precision; ∞ where the loss is unbounded, or infinite with positive probability.
+        It is smaller if a smaller bound is proven for the mechanisms that the pair represents. It is an exact number if
+        possible, else a ball at the working precision; ∞ if the loss is unbounded, or infinite with positive
+        probability.
 
         Raises:
             UnsupportedMechanism: None is proven.
         """
 
     def largest_loss_attained(self) -> LargestLoss:
-        """The least upper bound of the losses of the mechanisms that the pair, as an attack, stands for."""
+        """Return the least upper bound of the losses of the mechanisms that the pair represents as an attack."""
         return self.largest_loss()
 
     @property
@@ -176,7 +177,7 @@ class Pair(ABC):
         return all(each.has_distribution for each in self.inside)
 
     def closed_delta(self, epsilon: Fraction) -> arb | None:
-        """δ(ε) = H_{e^ε}(P ‖ Q) for ε >= 0 by a sum of accurate terms, at the working precision; None: there is none.
+        """Return δ(ε) for ε >= 0 by a sum of accurate terms, at the working precision; None if there is none.
 
         NaN where it is undecided at that precision.
         """
@@ -235,7 +236,7 @@ class Pair(ABC):
 
     @abstractmethod
     def revealed(self) -> Product | None:
-        """Symmetric pairs without secret draws that dominate it together; None where none are proven."""
+        """Return symmetric pairs without secret draws that together dominate the pair; None if none are proven."""
 
     def attack(self, direction: Direction) -> Pair | None:
         """Return the pair that a replaced record attains if all others act like those in their places."""
@@ -252,7 +253,7 @@ class Pair(ABC):
         return changed(self, **dict(zip(self.grows_with, costs, strict=True)))
 
     def rough_variance(self) -> float:
-        """Roughly the variance of the loss, or a quantity that grows with it; in floating point, decides nothing."""
+        """Estimate the variance of the loss, or a quantity that grows with it; no proof depends on it."""
         return math.prod((float(cost) for cost in self.costs() or ()), start=1.0) ** 2
 
     # --- its Rényi divergences
@@ -260,7 +261,7 @@ class Pair(ABC):
     def log_moment(self, order: Fraction) -> arb:
         """Log E_P e^((λ-1)L) = log E_Q (dP/dQ)^λ, or an upper bound (``moments``), for λ > 1 at the working precision.
 
-        ∞ where P has mass at infinite loss, or a curve says nothing.
+        ∞ where P has mass at infinite loss, or a curve gives no bound.
 
         Raises:
             NotCertified: It is out of reach of the work allowed.
@@ -293,7 +294,7 @@ class Pair(ABC):
         return False
 
     def expectation(self, f: Weighing) -> arb:
-        """E_Q f(dP/dQ) for convex f, P-mass at infinite loss weighed by the slope of f and Q-mass at loss -∞ by f(0).
+        """Return E_Q f(dP/dQ) for convex f; P-mass at loss ∞ counts with the slope of f, Q-mass at -∞ with f(0).
 
         Raises:
             UnsupportedMechanism: The pair is known by a guarantee only.
@@ -317,7 +318,7 @@ class Pair(ABC):
         return self.mirrored() == self
 
     def zcdp_rho(self) -> Fraction:
-        """A ρ with D_λ <= λρ for all λ > 1, rounded up (``renyi/renyi.md``).
+        """Return a ρ with D_λ <= λρ for all λ > 1, rounded up (``renyi/renyi.md``).
 
         Raises:
             UnsupportedMechanism: None is proven.
@@ -385,7 +386,7 @@ def changed(pair: _P, **fields: object) -> _P:
 
 
 def hidden_bits(order: Fraction, rate: Fraction, spread: Fraction) -> int:
-    """About -log2 of λ(λ-1) q²/z², as far as that is below 1."""
+    """Return about -log2 of λ(λ-1) q²/z²; 0 if that is above 1."""
     small = (
         math.log2(min(1.0, float(order) * float(order - 1))) + 2 * math.log2(rate) - math.log2(max(Fraction(1), spread))
     )
@@ -393,12 +394,12 @@ def hidden_bits(order: Fraction, rate: Fraction, spread: Fraction) -> int:
 
 
 def rough_variance_of_draws(draws: Draws, squared: float) -> float:
-    """χ² of a release that sees the record so often, about, where the noise alone has ``squared``."""
+    """Estimate χ² of a release that sees the record as often as ``draws``; the noise alone has ``squared``."""
     return (float(draws.rate) * draws.slots) ** 2 * math.expm1(min(squared, MOST_EXPONENT))
 
 
 def product_in_words(product: Product, write: Writer) -> str:
-    """Independent pairs, each with its count."""
+    """Describe independent pairs, each with its count."""
     return "; and ".join(
         pair.in_words(write) if count == 1 else f"{count} x {pair.in_words(write)}" for pair, count in product
     )

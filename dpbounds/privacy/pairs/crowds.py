@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from dpbounds.privacy.pairs.tagged import CrowdedGaussians
 
 Floats = NDArray[np.float64]
-Entry = tuple[int, Fraction, Fraction, int]  # others drawn; then a share, the place along the crowd, the side across
+Entry = tuple[int, Fraction, Fraction, int]  # others drawn; share, place along the crowd, side across it
 
 _LEANS = tuple(Fraction(k, 20) for k in (0, 2, 3, 4, 5, 6, 7, 9, 12, 16, 20))
 _FEW, _ORDERS = 4, (2, 3, 4, 5, 6, 8, 12, 20)
 _LOOKED_AT = math.log(1e6)  # 1/δ
 _WIDTH, _REACH = 1 / 12, 6.0  # width of a cell, and reach beyond the means, in standard deviations
 _MOST_ALONG, _MOST_ACROSS = 800, 80  # cells
-_SPREAD, _NEGLIGIBLE = 7.0, 1e-32  # how far sample sizes reach, in deviations; a probability that is left out
+_SPREAD, _NEGLIGIBLE = 7.0, 1e-32  # deviations that sample sizes cover; a probability that is left out
 _STEP, _NEAR, _LEAST = 0.02, 0.05, 1e-13  # groups: steps of asinh(loss / near), least mass
 
 
@@ -43,7 +43,7 @@ _STEP, _NEAR, _LEAST = 0.02, 0.05, 1e-13  # groups: steps of asinh(loss / near),
 def best_crowd(pair: CrowdedGaussians, plain: float, count: int = 1) -> CrowdedGaussians | None:
     """Return the pair with the best of some leans for ``count`` releases; None if its χ² is below that of ``plain``.
 
-    The best few by χ² are compared by what their divergences of larger orders make of the whole run, in floating point.
+    The best few by χ² are compared by the Rényi divergences of larger orders of the whole run, in floating point.
     """
     laws = {lean: _rough_cells(replace(pair, lean=lean)) for lean in _LEANS}
     found = {lean: math.expm1(_log_moment(*law, 2)) for lean, law in laws.items()}
@@ -71,7 +71,7 @@ def _whole(number: Fraction) -> int:
 
 
 def crowded_masses(pair: CrowdedGaussians) -> list[tuple[arb, arb]]:
-    """P- and Q-mass of each group of cells, for the record in the first dataset; at the working precision."""
+    """Return P- and Q-mass of each group of cells, for the record in the first dataset; at the working precision."""
     chances = _chances(pair)
     rest = arb(0).union(1 - sum(chances.values(), arb(0)))  # the mass of omitted sizes, wherever they lie
     along, across = _edges(pair)
@@ -115,7 +115,7 @@ def _ball(number: Fraction) -> arb:
 
 
 def _both(pair: CrowdedGaussians) -> tuple[list[Entry], list[Entry]]:
-    """Both distributions of the sum, in units of the record's bound, for each number of others that are drawn."""
+    """Return both distributions of the sum, in units of the clipping norm, for each number of others drawn."""
     drawn = np.flatnonzero(_rough_chances(pair) > _NEGLIGIBLE).tolist()
     first = [entry for k in drawn for entry in _entries(pair, k, -pair.lean, 1)]
     match pair.other:
@@ -162,7 +162,7 @@ def _edges(pair: CrowdedGaussians) -> tuple[list[Fraction], list[Fraction]]:
     reach = math.ceil(_REACH * math.sqrt(pair.variance))
 
     def between(first: int, last: int, cells: int) -> list[Fraction]:
-        """Edges on the lattice of 1/m, or of a whole number."""
+        """Return edges on the lattice of 1/m, or of a whole number."""
         start, end = first - reach, last + reach
         wanted = max(_WIDTH * math.sqrt(pair.variance), (end - start) / cells)
         width = Fraction(1, math.ceil(1 / wanted)) if wanted < 1 else Fraction(math.ceil(wanted))
@@ -173,7 +173,7 @@ def _edges(pair: CrowdedGaussians) -> tuple[list[Fraction], list[Fraction]]:
 
 
 def _rough_cells(pair: CrowdedGaussians) -> tuple[Floats, Floats]:
-    """Masses of the cells under both distributions, in floating point."""
+    """Return masses of the cells under both distributions, in floating point."""
     along, across = (np.array([-np.inf, *map(float, edges), np.inf]) for edges in _edges(pair))
     deviation, part = math.sqrt(pair.variance), math.sqrt(1 - float(pair.lean) ** 2)
     chances = _rough_chances(pair)

@@ -66,7 +66,7 @@ class ShiftedGaussians(PublicPair):
         return f"N(m, 1) against N(0, 1), m² = {write(self.squared_shift)}"
 
     def distribution(self) -> LossDistribution:
-        """L ~ N(μ²/2, μ²) under P and N(-μ²/2, μ²) under Q."""
+        """Return L ~ N(μ²/2, μ²) under P and N(-μ²/2, μ²) under Q."""
         mu = ball(self.squared_shift).sqrt()
 
         def tail(loss: arb) -> Masses:
@@ -75,7 +75,7 @@ class ShiftedGaussians(PublicPair):
         return LossDistribution(tail, mirrored_tail(tail), None, None)
 
     def largest_loss(self) -> LargestLoss:
-        """∞: the loss grows with x."""
+        """Return ∞: the loss grows with x."""
         return unbounded() if self.squared_shift else Fraction(0)
 
     def _enlarged(self, k: int) -> Pair:
@@ -86,7 +86,7 @@ class ShiftedGaussians(PublicPair):
         return float(self.squared_shift)
 
     def zcdp_rho(self) -> Fraction:
-        """μ²/2, the smallest (Bun & Steinke 2016)."""
+        """Return μ²/2, the smallest (Bun & Steinke 2016)."""
         return self.squared_shift / 2
 
     @property
@@ -95,11 +95,11 @@ class ShiftedGaussians(PublicPair):
         return 1 / self.squared_shift
 
     def closed_log_moment(self, order: arb) -> arb:
-        """λ(λ-1) μ²/2."""
+        """Return λ(λ-1) μ²/2."""
         return order * (order - 1) * ball(self.squared_shift) / 2
 
     def log_moment_on_samples(self, direction: Direction, draws: Draws, order: arb) -> arb | None:
-        """Under replace-one, a moment for each number of draws."""
+        """Return, under replace-one, a moment for each number of draws; else None."""
         if direction is not Direction.REPLACE:
             return None
         return replaced_drawn_gaussians(draws, ball(self.squared_shift), order)
@@ -126,7 +126,7 @@ class ShiftedGaussians(PublicPair):
         return bulk + up_to(tails)
 
     def closed_delta(self, epsilon: Fraction) -> arb:
-        """Balle & Wang 2018."""
+        """Return δ(ε) of Balle & Wang 2018."""
         return delta_at(self.squared_shift, epsilon)
 
     @property
@@ -172,7 +172,7 @@ class TaggedGaussians(SymmetricPair):
         return LossDistribution(tail, mirrored_tail(tail), None, None, points)
 
     def largest_loss(self) -> LargestLoss:
-        """∞, unless every shift is 0."""
+        """Return ∞, unless every shift is 0."""
         return unbounded() if self.atoms[-1][0] else Fraction(0)
 
     def revealed(self) -> Product | None:
@@ -265,7 +265,7 @@ class SampledGaussians(DirectedPair):
         return LossDistribution(tail, mirrored_tail(tail), None, None)
 
     def largest_loss(self) -> LargestLoss:
-        """∞; for add -log(1-q), far to the left."""
+        """Return ∞; for add -log(1-q), far to the left."""
         if self.direction is Direction.ADD:
             return -diluted_loss(ball(self.sample_rate), -unbounded())
         return unbounded()
@@ -284,7 +284,7 @@ class SampledGaussians(DirectedPair):
         return replace(self, sample_rate=rate, variance=1 / precision)
 
     def rough_variance(self) -> float:
-        """χ² of one release."""
+        """Return χ² of one release."""
         return float(self.sample_rate) ** 2 * math.expm1(min(1 / float(self.variance), MOST_EXPONENT))
 
     def zcdp_rho(self) -> Fraction:
@@ -313,7 +313,7 @@ class SampledGaussians(DirectedPair):
         return base.expectation(through_sample(f, self.direction, ball(self.sample_rate)))
 
     def _expectation_when_replaced(self, f: Weighing) -> arb:
-        """Integrate in t = x/z: Q-density φ A(-t), ratio A(t)/A(-t), A(t) = 1-q + q e^(t/z - 1/2z²); r = 1 at t = 0."""
+        """Integrate in t = x/z: Q-density φ A(-t), ratio r = A(t)/A(-t), A(t) = 1-q + q e^(t/z - 1/2z²); r(0) = 1."""
         q, v = ball(self.sample_rate), ball(self.variance)
         z = v.sqrt()
 
@@ -355,12 +355,12 @@ class SampledGaussians(DirectedPair):
 
 
 def one_shift(direction: Direction, squared: Fraction) -> Product:
-    """One shift; where a record is replaced, the two contributions point away from each other."""
+    """Return the pair of one shift; under replace-one the two contributions have opposite directions."""
     return ((ShiftedGaussians(4 * squared if direction is Direction.REPLACE else squared), 1),)
 
 
 def together(pairs: Iterable[tuple[Pair, int]]) -> Product:
-    """Independent pairs as a product: full-batch Gaussians are one shift, equal pairs are counted together."""
+    """Return independent pairs as a product: full-batch Gaussians are merged, equal pairs counted together."""
     squared_shift = Fraction(0)
     counts: Counter[Pair] = Counter()
     for pair, count in pairs:

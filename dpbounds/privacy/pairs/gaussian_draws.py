@@ -51,7 +51,7 @@ _MOST_LOG = 600.0
 
 
 class GaussianDraws(Pair):
-    """Gaussian noise on a sum in which the record is as often as it is drawn."""
+    """Gaussian noise on a sum that contains the record as often as it is drawn."""
 
     __slots__ = ()
 
@@ -59,7 +59,7 @@ class GaussianDraws(Pair):
     squared_shift: Fraction
 
     def revealed(self) -> Product | None:
-        """Drawn every time."""
+        """Return the pair in which the record is drawn every time."""
         return ((ShiftedGaussians(self.draws.slots**2 * self.squared_shift), 1),)
 
     def costs(self) -> Costs:
@@ -72,7 +72,7 @@ class GaussianDraws(Pair):
         return changed(self, draws=replace(self.draws, rate=rate), squared_shift=squared)
 
     def rough_variance(self) -> float:
-        """χ² of one release, about."""
+        """Estimate χ² of one release."""
         return rough_variance_of_draws(self.draws, float(self.squared_shift))
 
     @property
@@ -123,7 +123,7 @@ class DrawnGaussians(GaussianDraws, DirectedPair):
         counts = np.arange(len(weights) + 1, dtype=np.float64)
 
         def position(loss: arb) -> arb | None:
-            """The x at which Σ_k p_k e^(ksx - k²s²/2) = e^l; None at and below log p_0."""
+            """Return the x at which Σ_k p_k e^(ksx - k²s²/2) = e^l; None at and below log p_0."""
             wanted = loss.expm1() - (absent - 1)
             if wanted <= 0:
                 return None
@@ -157,7 +157,7 @@ class DrawnGaussians(GaussianDraws, DirectedPair):
         return law if direction is Direction.REMOVE else swapped(law)
 
     def largest_loss(self) -> LargestLoss:
-        """∞; for add -log p_0, far to the left."""
+        """Return ∞; for add -log p_0, far to the left."""
         if self.direction is Direction.ADD:
             return self.draws.slots * -diluted_loss(ball(self.draws.rate), -unbounded())
         return unbounded()
@@ -196,7 +196,7 @@ class ReplacedGaussians(GaussianDraws, SymmetricPair):
         return _replaced(absent, *counts_of(self.draws), ball(self.squared_shift).sqrt())
 
     def largest_loss(self) -> LargestLoss:
-        """∞, at the ends of the line."""
+        """Return ∞, at the ends of the line."""
         return unbounded()
 
     def log_moment(self, order: Fraction) -> arb:
@@ -235,7 +235,7 @@ class ReplacedGroup(SymmetricPair):
         return _replaced(absent, weights, arb(0), ball(self.squared_shift).sqrt())
 
     def largest_loss(self) -> LargestLoss:
-        """∞, at the ends of the line."""
+        """Return ∞, at the ends of the line."""
         return unbounded()
 
     @property
@@ -274,7 +274,7 @@ def _replaced(absent: arb, weights: Sequence[arb], rest: arb, shift: arb) -> Los
     negligible = arb(2) ** -working_bits()
 
     def excess(t: arb, alpha: arb) -> tuple[arb, arb]:
-        """The sum less (α-1) p_0, and its derivative."""
+        """Return the sum less (α-1) p_0, and its derivative."""
         factor, power, value, slope = (shift * t).exp(), arb(1), -(alpha - 1) * absent, arb(0)
         for weight, step, shrunk in terms:
             power = power * factor
@@ -288,14 +288,14 @@ def _replaced(absent: arb, weights: Sequence[arb], rest: arb, shift: arb) -> Los
         return value, slope
 
     def exceeds(t: float, loss: float) -> bool:
-        """Whether it is positive, roughly."""
+        """Return whether the excess is positive, roughly."""
         gains = np.clip(steps * t - steps**2 / 2 - loss, 0.0, _MOST_LOG)
         losses = np.clip(loss - steps * t - steps**2 / 2, 0.0, _MOST_LOG)
         found = np.exp(logs) @ np.expm1(gains) - np.exp(logs - loss) @ np.expm1(losses)
         return bool(found > -math.expm1(-loss) * float(absent))
 
     def place(loss: arb) -> arb:
-        """The t of the supremum, for a loss above 0."""
+        """Return the t of the supremum, for a loss above 0."""
         near, alpha = float(loss), loss.exp()
         low = float((near / steps + steps / 2).min())
         high = low + 1

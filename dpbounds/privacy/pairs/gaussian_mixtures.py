@@ -70,7 +70,7 @@ class MixedGaussians(DirectedPair):
         ratio = _LogRatio([shifts[i] for i in moved], [chances[i] for i in moved], opposed=False)
 
         def position(loss: arb) -> arb | None:
-            """The x at which the ratio is e^l; None where it is larger everywhere."""
+            """Return the x at which the ratio is e^l; None where it is larger everywhere."""
             wanted = loss.exp() - absent
             if wanted <= 0:
                 return None
@@ -95,7 +95,7 @@ class MixedGaussians(DirectedPair):
         return law if direction is Direction.REMOVE else swapped(law)
 
     def largest_loss(self) -> LargestLoss:
-        """∞; for add -log of the probability of c = 0, far to the left."""
+        """Return ∞; for add -log of the probability of c = 0, far to the left."""
         moved = sum((chance for squared, chance in self.parts if squared), Fraction(0))
         if self.direction is Direction.ADD:
             return -diluted_loss(ball(moved), -unbounded())
@@ -119,7 +119,7 @@ def mixed(direction: Direction, chances: Sequence[Fraction], squared_shift: Frac
 
 
 def _mixed_tail(shifts: Sequence[arb], chances: Sequence[arb], x: arb) -> arb:
-    """P(c + N(0, 1) > x) for c drawn from the shifts."""
+    """Return P(c + N(0, 1) > x) for c drawn from the shifts."""
     return sum((chance * upper_tail(x - shift) for shift, chance in zip(shifts, chances, strict=True)), arb(0))
 
 
@@ -152,7 +152,7 @@ class _LogRatio:
         return value - other, slope + back
 
     def root(self, goal: arb) -> arb:
-        """The x at which the function is ``goal``: Newton's method, and a proven radius around its last place."""
+        """Return the x at which the function is ``goal``, by Newton's method with a proven radius."""
         least = self._log_and_slope(arb(0))[1] if self.opposed else reduce(arb.min, self.shifts)
         x, known = arb(self._start(float(goal)) if self.opposed and goal != 0 else 0), arb("inf")
         for _ in range(_MOST_STEPS):
@@ -168,7 +168,7 @@ class _LogRatio:
         return x + (-radius).union(radius)
 
     def _start(self, goal: float) -> float:
-        """Near that x, in floating point; Newton's method alone oscillates where small probabilities make it steep."""
+        """Return a start near that x in floats; Newton's method oscillates where small probabilities make it steep."""
         terms = [
             (float(chance.log()) - float(shift) ** 2 / 2, float(shift))
             for chance, shift in zip(self.chances, self.shifts, strict=True)

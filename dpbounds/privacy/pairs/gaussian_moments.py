@@ -35,7 +35,7 @@ _MOST_NODES_PER_BIT = 1_000  # nodes per bit of precision
 
 
 def sampled_gaussians(direction: Direction, q: arb, v: arb, order: arb) -> arb:
-    """E_Q (dP/dQ)^λ for one release, rate q and variance v, by a trapezoidal sum with an error relative to the value.
+    """Return E_Q (dP/dQ)^λ for one release of rate q and variance v, by a trapezoidal sum with a relative error.
 
     With A(t) = 1-q + q e^(t/z - 1/2z²): ∫ φ(t) A(t)^a A(-t)^-b dt with (a, b) = (λ, 0), (0, λ-1), (λ, λ-1) for remove,
     add, replace. The integrand is analytic for |Im t| < πz, and on the line Im t = d at most
@@ -78,7 +78,7 @@ def sampled_gaussians(direction: Direction, q: arb, v: arb, order: arb) -> arb:
 
 
 def _trapezoidal_error(h: arb, d: arb, v: arb, turns: arb) -> arb:
-    """[-ρ, ρ] with |sum - value| <= ρ value, ρ = 2 e^(d²/2) cos(v/2)^-turns / (e^(2πd/h) - 1), and ρ < 1."""
+    """Return [-ρ, ρ] with |sum - value| <= ρ value, ρ = 2 e^(d²/2) cos(v/2)^-turns / (e^(2πd/h) - 1), and ρ < 1."""
     need(v < arb.pi(), "the strip ends before the branch points")
     turn = (v / 2).cos()
     need(turn > 0, "the cosine is positive")
@@ -88,7 +88,7 @@ def _trapezoidal_error(h: arb, d: arb, v: arb, turns: arb) -> arb:
 
 
 def _from_norms(norms: Sequence[arb], order: arb) -> arb | None:
-    """E (Σ f_k)^λ for f_k >= 0 from the norms of f_k in L^λ, where the last one outweighs all others; else None.
+    """Return E (Σ f_k)^λ for f_k >= 0 from the norms of f_k in L^λ, where the last one outweighs all others; else None.
 
     The norm of the sum lies between the last one and the sum of them all (Minkowski).
     """
@@ -111,7 +111,7 @@ def _step(z: float, b: float) -> tuple[float, float]:
 
 
 def _nodes(q: float, z: float, a: float, b: float, step: float) -> tuple[int, int]:
-    """Indices of the first and the last node: R left of 0, and R right of where the integrand starts to fall."""
+    """Return the first and the last node: R left of 0, and R right of the point where the integrand starts to fall."""
     reach = math.sqrt(2 * nats()) + 1
 
     def weight(t: float) -> float:
@@ -133,7 +133,7 @@ def _nodes(q: float, z: float, a: float, b: float, step: float) -> tuple[int, in
 
 
 def drawn_gaussians(direction: Direction, draws: Draws, squared: arb, order: arb) -> arb:
-    """E (dP/dQ)^λ with dP/dQ = A(x) = Σ p_k e^(ksx - k²s²/2): E A^λ (remove) or E A^(1-λ) (add) over x ~ N(0, 1).
+    """Return E A^λ (remove) or E A^(1-λ) (add) over x ~ N(0, 1), A(x) = dP/dQ = Σ p_k e^(ksx - k²s²/2).
 
     A is a polynomial in e^(sx) whose roots are all negative (``renyi.md``), so that A^λ is analytic for |Im x| < π/s:
     a trapezoidal sum, as for one draw.
@@ -189,9 +189,10 @@ def drawn_gaussians(direction: Direction, draws: Draws, squared: arb, order: arb
 
 
 def replaced_gaussians(eta: arb, squared: arb, order: arb) -> arb:
-    """1 + E_Q[a^λ + a^(1-λ) - a - 1; r > 1], a = 1-η + ηr, r = dN(μ, 1)/dN(0, 1): fixed-size samples, replace-one.
+    """Return the moment of fixed-size samples under replace-one.
 
-    E[a^λ; r > 1] is the whole less the part with r < 1, so that only bounded functions are integrated piecewise.
+    It is 1 + E_Q[a^λ + a^(1-λ) - a - 1; r > 1] with a = 1-η + ηr and r = dN(μ, 1)/dN(0, 1). E[a^λ; r > 1] is the whole
+    less the part with r < 1, so that only bounded functions are integrated piecewise.
     """
     mu = squared.sqrt()
     whole = sampled_gaussians(Direction.REMOVE, eta, 1 / squared, order)

@@ -35,19 +35,19 @@ _MOST_TERMS = 1 << 14
 
 
 def shifted_delta(squared_shift: Fraction, epsilon: arb) -> arb:
-    """δ of a shift at any real ε, itself a ball: about as accurate as ε/μ - μ/2 is, absolutely."""
+    """Return δ of a shift at any real ε, itself a ball: about as accurate as ε/μ - μ/2 is, absolutely."""
     mu = ball(squared_shift).sqrt()
     return moved((epsilon - ball(squared_shift) / 2) / mu, mu)
 
 
 def delta_at(squared_shift: Fraction, epsilon: Fraction) -> arb:
-    """δ of a shift at an exact ε >= 0, as a ball at the working precision."""
+    """Return δ of a shift at an exact ε >= 0, as a ball at the working precision."""
     mu = ball(squared_shift).sqrt()
     return moved(ball(epsilon - squared_shift / 2) / mu, mu)
 
 
 def sampled_delta(direction: Direction, rate: Fraction, variance: Fraction, epsilon: Fraction) -> arb:
-    """δ at an exact ε >= 0 of one release on a Poisson sample, as a ball at the working precision."""
+    """Return δ at an exact ε >= 0 of one release on a Poisson sample, as a ball at the working precision."""
     match direction:
         case Direction.REMOVE:
             return _remove(rate, variance, epsilon)
@@ -58,7 +58,7 @@ def sampled_delta(direction: Direction, rate: Fraction, variance: Fraction, epsi
 
 
 def upper_bound_of_epsilon(squared_shift: Fraction, delta: Fraction) -> arb:
-    """μ²/2 + μ sqrt(2 log 1/δ) >= ε(δ) of shifted Gaussians: δ(ε) <= Q(a) <= e^{-a²/2} for a >= 0."""
+    """Return μ²/2 + μ sqrt(2 log 1/δ) >= ε(δ) of shifted Gaussians: δ(ε) <= Q(a) <= e^{-a²/2} for a >= 0."""
     log_delta = ball(delta).log() if 2 * delta < 1 else ball(delta - 1).log1p()
     return ball(squared_shift) / 2 + (-2 * ball(squared_shift) * log_delta).sqrt()
 
@@ -104,7 +104,7 @@ def _replace(rate: Fraction, variance: Fraction, epsilon: Fraction) -> arb:
 
 
 def moved(a: arb, h: arb) -> arb:
-    """m(a, h) for h > 0, as a ball; NaN where a ball is too wide to say anything."""
+    """Return m(a, h) for h > 0, as a ball; NaN where a ball is too wide."""
     if not (a.is_finite() and h > 0):
         return arb.nan()
     b = a + h
@@ -115,20 +115,20 @@ def moved(a: arb, h: arb) -> arb:
 
 
 def _steepness(x: arb, a: arb) -> arb:
-    """φ(a) (1 - x R(x)), for x near a."""
+    """Return φ(a) (1 - x R(x)), for x near a."""
     density = (-a * a / 2).exp() / (2 * arb.pi()).sqrt()
     return density - x * _weighed(x, a, x - a)
 
 
 def _weighed(b: arb, a: arb, h: arb) -> arb:
-    """φ(a) R(b) = e^{h(a + b)/2} Q(b), where b = a + h."""
+    """Return φ(a) R(b) = e^{h(a + b)/2} Q(b), where b = a + h."""
     if _is_far(b):
         return (-a * a / 2).exp() / (2 * arb.pi()).sqrt() * _far_ratio(b)
     return (h * (a + b) / 2).exp() * tail(b)
 
 
 def tail(x: arb) -> arb:
-    """Q(x), the upper tail of a standard normal distribution."""
+    """Return Q(x), the upper tail of a standard normal distribution."""
     if x < 0:
         return 1 - tail(-x)
     if _is_far(x):

@@ -1,8 +1,8 @@
 """Sums over how often a record was drawn, in balls: Σ_k w_k P(N(0, 1) > x_k), and Σ_k w_k e^(ksx - k²s²/2).
 
-Each term is evaluated with as many bits as its size matters, and what lies beyond the last term that matters is
-enclosed as a whole. Sizes are estimated in floating point: they decide how wide the answer is, never whether it is
-right. The derivations are in ``losses.md``, section 10.
+Each term is evaluated with the bits that its size needs, and the terms beyond the last one that matters are enclosed as
+a whole. Sizes are estimated in floating point: they affect the width of the answer, not its validity. The derivations
+are in ``losses.md``, section 10.
 """
 
 from __future__ import annotations
@@ -71,12 +71,12 @@ class Places:
 
     @classmethod
     def near(cls, at: Callable[[int], arb], rough: Floats, steady: Callable[[int], bool]) -> Places:
-        """Places with rough values that float arithmetic can bear."""
+        """Return places whose rough values do not overflow in floats."""
         return cls(at, np.clip(rough, -_FARTHEST, _FARTHEST), steady)
 
 
 def tails_growing(weights: Weights, places: Places) -> arb:
-    """Σ_j w_j P(N > x_j), where x_j falls from ``steady`` on: the rest of the sum is close to the weights' own.
+    """Return Σ_j w_j P(N > x_j), where x_j falls from ``steady`` on: the rest of the sum is close to the weights' own.
 
     With x_j >= x_(j+1) >= ... the terms from j on lie between P(N > x_j) times their weights and their weights.
     """
@@ -91,7 +91,7 @@ def tails_growing(weights: Weights, places: Places) -> arb:
 
 
 def tails_shrinking(weights: Weights, places: Places) -> arb:
-    """Σ_j w_j P(N > x_j), where x_j grows from ``steady`` on: the rest of the sum is next to nothing.
+    """Return Σ_j w_j P(N > x_j), where x_j grows from ``steady`` on: the rest of the sum is negligible.
 
     With x_j <= x_(j+1) <= ... the terms from j on are at most P(N > x_j) times their weights.
     """
@@ -107,13 +107,13 @@ def tails_shrinking(weights: Weights, places: Places) -> arb:
 
 
 def _crude_tail(x: arb) -> arb:
-    """P(N > x) with few digits, where only its size matters."""
+    """Return P(N > x) with few digits, where only its size matters."""
     with working(_GRAIN):
         return upper_tail(x)
 
 
 def _first_negligible(rests: Floats, sizes: Floats, places: Places) -> int:
-    """The first position from which on the rest cannot be seen, and its derivation holds; n where there is none."""
+    """Return the first position with a negligible rest for which the derivation holds; n if there is none."""
     seen = float(sizes.max()) - (working_bits() - _SPARE_BITS) * math.log(2)
     visible = np.flatnonzero(rests >= seen)
     first = int(visible[-1]) + 1 if len(visible) else 0
@@ -150,7 +150,7 @@ class RatioSum:
     shift: arb
 
     def value_and_slope(self, x: arb) -> tuple[arb, arb]:
-        """G and G'. Once a term is less than half the one before, all later ones are: their sum is at most twice it."""
+        """Return G and G'; once a term is at most half the one before, all later ones add up to at most twice it."""
         step = (-self.shift * self.shift).exp()
         factor = (self.shift * x - self.shift * self.shift / 2).exp()
         before, term, value, slope = arb(0), arb(1), arb(0), arb(0)
@@ -210,7 +210,7 @@ def _up_to_either_side(error: arb) -> arb:
 
 
 def sums_over_draws(masses: Sequence[arb], mu: arb) -> Sums:
-    """The sums of ``plain_sums`` for N(kμ, 1) against N(0, 1), k = 1, 2, ..., evaluated only as far as they matter.
+    """Return the sums of ``plain_sums`` for N(kμ, 1) against N(0, 1), k = 1, 2, ..., without negligible terms.
 
     They are tails at l/(kμ) ∓ kμ/2, monotone in k from some k on.
     """
@@ -219,7 +219,7 @@ def sums_over_draws(masses: Sequence[arb], mu: arb) -> Sums:
     shift = float(mu)
 
     def places(loss: arb, sign: int, side: int) -> Places:
-        """Side · (l/(kμ) + sign · kμ/2): monotone in real k where k²μ² >= 2|l|."""
+        """Return the places side · (l/(kμ) + sign · kμ/2), monotone in real k where k²μ² >= 2|l|."""
         near, half, bound = loss / mu, mu / 2, 2 * abs(loss) / (mu * mu)
         rough = side * (float(loss) / (counts * shift) + sign * counts * shift / 2)
 

@@ -85,7 +85,7 @@ class BoundedRangeProfile(PublicPair):
         return f"the worst losses within a range of {write(self.span)}"
 
     def distribution(self) -> LossDistribution:
-        """P-density e^((l-η)/2) / (2 (1 - e^-η)) on [-η, η]."""
+        """Return P-density e^((l-η)/2) / (2 (1 - e^-η)) on [-η, η]."""
         span = ball(self.span)
         norm = -(-span).expm1()
 
@@ -98,14 +98,14 @@ class BoundedRangeProfile(PublicPair):
         return LossDistribution(tail, mirrored_tail(tail), -span, span)
 
     def largest_loss(self) -> LargestLoss:
-        """The range."""
+        """Return the range."""
         return self.span
 
     def _enlarged(self, k: int) -> Pair:
         return BoundedRangeProfile(k * self.span)
 
     def zcdp_rho(self) -> Fraction:
-        """η²/8 (Hoeffding's lemma), of every pair with such a range."""
+        """Return η²/8 (Hoeffding's lemma), of every pair with such a range."""
         return self.span**2 / 8
 
     def closed_log_moment(self, order: arb) -> arb:
@@ -127,7 +127,7 @@ class BoundedRangeProfile(PublicPair):
         return total.log1p()
 
     def expectation(self, f: Weighing) -> arb:
-        """Over the Q-density e^(-(l+η)/2) / (2 (1 - e^-η)) of the loss on [-η, η]."""
+        """Integrate over the Q-density e^(-(l+η)/2) / (2 (1 - e^-η)) of the loss on [-η, η]."""
         span = ball(self.span)
         norm = -2 * (-span).expm1()
 
@@ -160,23 +160,23 @@ class RenyiProfile(PublicPair):
         return envelope_law(_renyi_profile(self.points, self.rho))
 
     def largest_loss(self) -> LargestLoss:
-        """∞: no finite ε follows."""
+        """Return ∞: no finite ε follows."""
         return unbounded() if self.points or self.rho else Fraction(0)
 
     def _enlarged(self, k: int) -> Pair | None:
         return RenyiProfile((), k**2 * self.rho) if self.rho is not None and not self.points else None
 
     def costs(self) -> Costs | None:
-        """ρ, where nothing else is known."""
+        """Return ρ if nothing else is known; else None."""
         return None if self.points or self.rho is None else (self.rho,)
 
     def with_costs(self, costs: Costs) -> Pair:
-        """Another ρ."""
+        """Return the profile of another ρ."""
         (rho,) = costs
         return RenyiProfile((), rho)
 
     def zcdp_rho(self) -> Fraction:
-        """ρ, where it is given."""
+        """Return ρ, where it is given."""
         return Pair.zcdp_rho(self) if self.rho is None else self.rho
 
     @property
@@ -194,7 +194,7 @@ class RenyiProfile(PublicPair):
         return _from_curve(self, order)
 
     def closed_log_moment(self, order: arb) -> arb:
-        """λ(λ-1)ρ, where nothing else is known."""
+        """Return λ(λ-1)ρ if nothing else is known."""
         if self.rho is None or self.points:
             return Pair.closed_log_moment(self, order)
         return order * (order - 1) * ball(self.rho)
@@ -243,7 +243,7 @@ class TwoGuarantees(SymmetricPair):
         return envelope_law(_two_guarantees(rate, present, replaced))
 
     def largest_loss(self) -> LargestLoss:
-        """Less than the profile's: each guarantee bounds a ratio (``largest_losses.md``, section 3)."""
+        """Return less than the profile's largest loss: each guarantee bounds a ratio (``largest_losses.md``, 3)."""
         there, apart = as_ball(self.present.largest_loss()), as_ball(self.replaced.largest_loss())
         if not there.is_finite():
             return apart
@@ -264,7 +264,7 @@ class TwoGuarantees(SymmetricPair):
 
 
 def _renyi_profile(points: Sequence[tuple[Fraction, Fraction]], rho: Fraction | None) -> ProfileBound:
-    """H_α <= e^((λ-1)(ε(λ) - log α)) λ^-1 (1-1/λ)^(λ-1) at the best λ (Canonne, Kamath & Steinke 2020, Prop. 12)."""
+    """Bound H_α by e^((λ-1)(ε(λ) - log α)) λ^-1 (1-1/λ)^(λ-1) at the best λ (Canonne et al. 2020, Prop. 12)."""
 
     def at(order: arb, value: arb, loss: arb) -> arb:
         return ((order - 1) * (value - loss)).exp() / order * ((order - 1) * (1 - 1 / order).log()).exp()
@@ -296,7 +296,7 @@ def _renyi_profile(points: Sequence[tuple[Fraction, Fraction]], rho: Fraction | 
 
 @cache
 def _excess_orders() -> NDArray[np.float64]:
-    """λ - 1, to choose from."""
+    """Return values of λ - 1 to choose from."""
     import numpy as np
 
     return np.geomspace(1e-5, 1e7, 1500)
@@ -348,7 +348,7 @@ def _moment_of_two_guarantees(pair: TwoGuarantees, order: Fraction) -> arb:
 
 
 def _from_two_profiles(pair: TwoGuarantees, order: arb) -> arb:
-    """Upper bound on log E_Q r^λ from upper bounds on the (symmetric, convex) profile: the integral over its chords."""
+    """Bound log E_Q r^λ from upper bounds on the (symmetric, convex) profile: the integral over its chords."""
     points, tail_from = _profile_points(pair, working_bits())
     total = arb(0)
     k = order - 1
@@ -376,7 +376,7 @@ def _from_two_profiles(pair: TwoGuarantees, order: arb) -> arb:
 
 @lru_cache(maxsize=16)
 def _profile_points(pair: TwoGuarantees, precision: int) -> tuple[list[tuple[arb, arb, arb]], arb | None]:
-    """(α, log α, bound on H_α) from α = 1 on; and log α'' beyond which the profile is not bounded by the last chord."""
+    """Return (α, log α, bound on H_α) from α = 1 on, and the log α'' beyond which the last chord is not a bound."""
     present, replaced = pair.present.distribution(), pair.replaced.distribution()
     q = ball(pair.sample_rate)
     tops = [top for law in (present, replaced) if (top := law.largest_loss()) is not None]

@@ -42,7 +42,7 @@ class ShiftedLaplaces(PublicPair):
         return f"Lap(s, 1) against Lap(0, 1), s = {write(self.shift)}"
 
     def distribution(self) -> LossDistribution:
-        """Left of 0 the loss is -s, right of s it is s; between them it is 2x - s."""
+        """Return the distribution of the loss: -s left of 0, s right of s, and 2x - s between them."""
         shift = ball(self.shift)
         edge = (-shift).exp() / 2
 
@@ -58,14 +58,14 @@ class ShiftedLaplaces(PublicPair):
         return LossDistribution(tail, mirrored_tail(tail), -shift, shift, points)
 
     def largest_loss(self) -> LargestLoss:
-        """The shift."""
+        """Return the shift."""
         return self.shift
 
     def _enlarged(self, k: int) -> Pair:
         return ShiftedLaplaces(k * self.shift)
 
     def zcdp_rho(self) -> Fraction:
-        """S + e^-s - 1, the smallest."""
+        """Return S + e^-s - 1, the smallest."""
         return rounded_up(lambda: ball(self.shift) + (-ball(self.shift)).expm1())
 
     def closed_log_moment(self, order: arb) -> arb:
@@ -109,13 +109,14 @@ class SampledLaplaces(SymmetricPair):
         )
 
     def distribution(self) -> LossDistribution:
-        """For 0 <= x <= s: e^L = (1-q + q e^(2x-s)) / (1-q + q e^-s); beyond s it is constant."""
+        """Return the distribution; e^L = (1-q + q e^(2x-s)) / (1-q + q e^-s) for 0 <= x <= s, constant beyond s."""
         rate, shift = ball(self.sample_rate), ball(self.shift)
         below, largest = 1 - rate + rate * (-shift).exp(), self.largest_loss()
+        # mass beyond s of the unmoved and of the opposite distribution
         near, far = (
             (-shift).exp() / 2,
             (-2 * shift).exp() / 2,
-        )  # mass beyond s of the unmoved and of the opposite distribution
+        )
 
         def above(loss: arb) -> Masses:
             if loss >= largest:
@@ -134,7 +135,7 @@ class SampledLaplaces(SymmetricPair):
         )
 
     def largest_loss(self) -> arb:
-        """Beyond s, where it is constant."""
+        """Return the loss beyond s, where it is constant."""
         rate, shift = ball(self.sample_rate), ball(self.shift)
         return ((1 - rate + rate * shift.exp()) / (1 - rate + rate * (-shift).exp())).log()
 

@@ -22,9 +22,9 @@ from dpbounds.privacy.pairs.losses import LossDistribution, ball
 from dpbounds.privacy.proofs import Declined
 
 _PIECE = 16  # losses of one piece
-_SLACK = 1e-6  # relative: far more than doubles lose in a sum of positive terms
+_SLACK = 1e-6  # relative error, far above that of doubles in a sum of positive terms
 _STEEPEST = 1e8  # slope beyond which doubles do not place a logit, and no variance is claimed
-_REACH = 40  # logits beyond which a Bernoulli number has next to no variance: left out, which lowers the sum
+_REACH = 40  # logits beyond which a Bernoulli variable's variance is negligible: left out, which lowers the sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class LatticeLaw(Protocol):
         """The time that one transform takes, relative to others."""
 
     def moment(self, tilt: Fraction) -> arb:
-        """E (e^(cL); L finite), which is Φ(0)."""
+        """Return E (e^(cL); L finite), which is Φ(0)."""
 
     def tilted(self, tilt: Fraction) -> Tilted:
         """Return the transform at a tilt."""
@@ -151,7 +151,7 @@ class DiscreteGaussianLosses:
         return Tilted(self._transform(tilt), spread, lone=False)
 
     def _transform(self, tilt: Fraction) -> Callable[[Fraction], acb]:
-        """Σ_y e^(-y²/2v + 2πi z y) is Jacobi's θ₃ at z with the nome of i/2πv, of period 1 in z."""
+        """Return Σ_y e^(-y²/2v + 2πi z y) is Jacobi's θ₃ at z with the nome of i/2πv, of period 1 in z."""
         lattice = acb(0, 1 / (2 * arb.pi() * ball(self.variance)))
         scale = ball(tilt * self.offset).exp() / _theta(acb(0), lattice).real
         height = -ball(tilt * self.step) / (2 * arb.pi())
@@ -178,7 +178,7 @@ def _theta(place: acb, lattice: acb) -> acb:
 
 
 def _polynomial(weights: Sequence[arb], turn: Fraction) -> acb:
-    """Σ_j w_j e^(2πi turn j), by Horner's rule in short pieces: each product of complex balls loses half a bit."""
+    """Return Σ_j w_j e^(2πi turn j) by Horner's rule in short pieces: each product of balls loses half a bit."""
     point, total = _on_circle(turn), acb(0)
     for start in range(0, len(weights), _PIECE):
         value = acb(0)
@@ -193,7 +193,7 @@ def _on_circle(turn: Fraction) -> acb:
 
 
 def _adjacent(weights: Sequence[arb]) -> float:
-    """Σ_j w_j w_{j+1} of the weights over their sum, rounded down."""
+    """Return Σ_j w_j w_{j+1} of the weights over their sum, rounded down."""
     total = sum(weights, arb(0))
     shares = [max(0.0, float((weight / total).lower())) for weight in weights]
     return (1 - _SLACK) * sum(one * other for one, other in pairwise(shares))

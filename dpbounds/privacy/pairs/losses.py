@@ -4,8 +4,8 @@ The loss L = log dP/dQ has a continuous part, given by the P- and Q-mass above a
 P-mass at infinity. Everything else follows: δ(ε) = E_P (1 - e^(ε-L))_+ is a sum over them, and the lattice cuts them
 into cells. Balls are computed at the working precision, so call everything inside one ``working``.
 
-Here is what all pairs share, and what sampling, tags and mirrors make of a distribution; each pair's own is a method of
-it. The derivations are in ``losses.md``.
+This file has the operations that all pairs share, such as sampling, tags and mirrors. Each pair has its own
+distribution as a method. The derivations are in ``losses.md``.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class LossDistribution:
         return self.tail is nothing
 
     def delta(self, epsilon: arb) -> arb:
-        """H_α(P ‖ Q) at α = e^ε."""
+        """Return H_α(P ‖ Q) at α = e^ε."""
         alpha = epsilon.exp()
         p, r = self.tail(epsilon)
         value = p - alpha * r + self.infinite
@@ -101,12 +101,12 @@ class LossDistribution:
 
 
 def nothing(loss: arb) -> Masses:
-    """No continuous part."""
+    """Return masses 0, for a distribution without a continuous part."""
     return arb(0), arb(0)
 
 
 def positive_part(x: arb) -> arb:
-    """max(x, 0) as a ball."""
+    """Return max(x, 0) as a ball."""
     return x if x > 0 else arb(0) if x <= 0 else x.max(arb(0))
 
 
@@ -122,22 +122,22 @@ def rounded_up(value: Callable[[], arb]) -> Fraction:
 
 
 def unbounded() -> arb:
-    """The largest loss where losses are unbounded: ∞."""
+    """Return the largest loss where losses are unbounded: ∞."""
     return arb("inf")
 
 
 def as_ball(loss: Fraction | arb) -> arb:
-    """A loss as a ball at the working precision."""
+    """Return a loss as a ball at the working precision."""
     return ball(loss) if isinstance(loss, Fraction) else loss
 
 
 def least_loss(pair: Pair) -> Fraction | arb:
-    """The largest lower bound of a pair's loss under its second distribution; -∞ where it is unbounded."""
+    """Return the largest lower bound of a pair's loss under its second distribution; -∞ where it is unbounded."""
     return -pair.mirrored().largest_loss()
 
 
 def sum_of_losses(losses: Iterable[tuple[Fraction | arb, int]]) -> Fraction | arb:
-    """The sum of the largest losses of independent pairs, each as often as its count: exact where each is."""
+    """Return the sum of the largest losses of independent pairs, each as often as its count: exact where each is."""
     losses = list(losses)
     known = sum((count * loss for loss, count in losses if isinstance(loss, Fraction)), Fraction(0))
     balls = [count * loss for loss, count in losses if not isinstance(loss, Fraction)]
@@ -145,7 +145,7 @@ def sum_of_losses(losses: Iterable[tuple[Fraction | arb, int]]) -> Fraction | ar
 
 
 def diluted_loss(rate: arb, loss: Fraction | arb) -> arb:
-    """log(1 - q + q e^l) at a rate q > 0, for any l: ∞ at ∞, and log(1 - q) at -∞."""
+    """Return log(1 - q + q e^l) at a rate q > 0, for any l: ∞ at ∞, and log(1 - q) at -∞."""
     value = as_ball(loss)
     if value.is_finite():
         return (rate * value.expm1()).log1p()
@@ -153,12 +153,12 @@ def diluted_loss(rate: arb, loss: Fraction | arb) -> arb:
 
 
 def _log_of_rest(rate: arb) -> arb:
-    """log(1 - q); -∞ at q = 1."""
+    """Return log(1 - q); -∞ at q = 1."""
     return -unbounded() if rate == 1 else (-rate).log1p()
 
 
 def upper_tail(x: arb) -> arb:
-    """P(N(0, 1) > x)."""
+    """Return P(N(0, 1) > x)."""
     return (x / arb(2).sqrt()).erfc() / 2
 
 
@@ -181,7 +181,7 @@ def law_at(pair: Pair, precision: int) -> LossDistribution:
 def of_atoms(
     points: Iterable[LossAtom], infinite: arb, vanishing: arb | None = None, *, symmetric: bool = True
 ) -> LossDistribution:
-    """The distribution without a continuous part; as much Q-mass at loss -∞ as P-mass at ∞, unless it is given."""
+    """Return the distribution of atoms only; Q-mass at loss -∞ equals P-mass at ∞, unless it is given."""
     kept = tuple(point for point in points if not point.p.is_zero())
     missing = infinite if vanishing is None else vanishing
     return LossDistribution(nothing, nothing, None, None, kept, infinite, missing, symmetric)
@@ -198,7 +198,7 @@ def mirrored_tail(tail: Callable[[arb], Masses]) -> Callable[[arb], Masses]:
 
 
 def mirrored_about_zero(above: Callable[[arb], Masses]) -> Callable[[arb], Masses]:
-    """The tail at any loss of a symmetric distribution without continuous part at 0, from that at losses from 0 on."""
+    """Return the tail of a symmetric distribution at any loss, from that at losses >= 0; no continuous part at 0."""
     p, r = above(arb(0))
     whole = p + r
 
@@ -218,7 +218,7 @@ def mirrored_about_zero(above: Callable[[arb], Masses]) -> Callable[[arb], Masse
 
 
 def counts_of(draws: Draws) -> tuple[list[arb], arb]:
-    """p_1, p_2, ..., as far as they matter, and an upper bound on the sum of the others."""
+    """Return p_1, p_2, ..., as far as they matter, and an upper bound on the sum of the others."""
     rate, slots = ball(draws.rate), draws.slots
     if draws.rate == 1:
         return [arb(0)] * (slots - 1) + [arb(1)], arb(0)
@@ -251,7 +251,7 @@ def plain_sums(weights: Sequence[arb], laws: Sequence[LossDistribution]) -> Sums
 
 
 def added(weights: Sequence[arb], parts: Iterable[Masses]) -> Masses:
-    """Σ w_k p_k and Σ w_k r_k."""
+    """Return Σ w_k p_k and Σ w_k r_k."""
     ps, rs = arb(0), arb(0)
     for (p, r), weight in zip(parts, weights, strict=True):
         ps, rs = ps + weight * p, rs + weight * r
@@ -261,7 +261,7 @@ def added(weights: Sequence[arb], parts: Iterable[Masses]) -> Masses:
 def mixture(
     weights: Sequence[arb], laws: Sequence[LossDistribution], sums: Sums, rest: arb, rate: arb, slots: int
 ) -> LossDistribution:
-    """H_α = Σ_k w_k h_k((α-1+η)/η): P-mass w (p + r (1-η)/η) and Q-mass w r/η where the base has p and r."""
+    """Return H_α = Σ_k w_k h_k((α-1+η)/η): P-mass w (p + r (1-η)/η) and Q-mass w r/η where the base has p and r."""
     absent = (slots * (-rate).log1p()).exp() if rate < 1 else arb(0)
     eta = -(slots * (-rate).log1p()).expm1() if rate < 1 else arb(1)
     slack = arb(0).union(rest / eta)
@@ -272,7 +272,7 @@ def mixture(
     whole = moved(*added(weights, [law.whole for law in laws]), arb(1))
 
     def inner(loss: arb) -> arb | None:
-        """The base's loss log((e^l - (1-η))/η); None at and below log(1-η)."""
+        """Return the base's loss log((e^l - (1-η))/η); None at and below log(1-η)."""
         ratio = 1 + loss.expm1() / eta
         if ratio > 0:
             return ratio.log()
@@ -343,7 +343,7 @@ def diluted(rate: arb, base: LossDistribution) -> LossDistribution:
 
 
 def tagged(shares: Sequence[arb], laws: Sequence[LossDistribution], rest: arb | None = None) -> LossDistribution:
-    """One of several distributions, drawn and revealed; ``rest`` bounds the share of those left out."""
+    """Return one of several distributions, drawn and revealed; ``rest`` bounds the share of those left out."""
     sums, slack = plain_sums(shares, laws), arb(0) if rest is None else arb(0).union(rest)
     continuous = [law for law in laws if not law.discrete]
 
@@ -366,7 +366,7 @@ def tagged(shares: Sequence[arb], laws: Sequence[LossDistribution], rest: arb | 
 
 
 def tagged_apart(firsts: Sequence[arb], seconds: Sequence[arb], laws: Sequence[LossDistribution]) -> LossDistribution:
-    """One of several distributions, drawn and revealed, with other weights under Q: each loss is larger by log w/v."""
+    """Return one of several distributions, drawn with other weights under Q and revealed: losses grow by log w/v."""
     gains = [(first / second).log() for first, second in zip(firsts, seconds, strict=True)]
     weighed = list(zip(firsts, seconds, gains, laws, strict=True))
     continuous = [(gain, law) for gain, law in zip(gains, laws, strict=True) if not law.discrete]
@@ -492,7 +492,7 @@ def envelope_law(bound: ProfileBound) -> LossDistribution:
     )
     left = [(-loss, 1 - (-loss).exp() + (-loss).exp() * value) for loss, value in reversed(mirror[1:])]
     alphas = [arb(0)] + [loss.exp() for loss, _ in left + right]
-    # a profile does not increase with α: what is known further left counts, too
+    # a profile does not increase with α, so that bounds further left count, too
     values = list(accumulate((value.upper() for _, value in left + right), lambda a, b: a.min(b), initial=arb(1)))
     corners = _lower_hull(alphas, values)
     slopes = [
@@ -506,7 +506,7 @@ def envelope_law(bound: ProfileBound) -> LossDistribution:
 
 
 def _lower_hull(xs: Sequence[arb], ys: Sequence[arb]) -> list[int]:
-    """Indices of the corners of the lower convex hull (the first and the last point among them)."""
+    """Return the indices of the corners of the lower convex hull, first and last point included."""
     hull: list[int] = []
     for i in range(len(xs)):
         while len(hull) >= 2:
@@ -520,7 +520,7 @@ def _lower_hull(xs: Sequence[arb], ys: Sequence[arb]) -> list[int]:
 
 
 def reach_of(law: LossDistribution) -> arb:
-    """Return a loss beyond which next to nothing lies: the largest finite one, or where the tail is e^-800."""
+    """Return a loss beyond which the mass is negligible: the largest finite one, or where the tail is e^-800."""
     largest = law.largest_loss()
     if largest is not None:
         return largest

@@ -9,10 +9,9 @@ curve is then the maximum over the classes, taken after the whole composition.
 
 A pair is known by its profile H_α alone, and every convex function of α that decreases from 1 at α = 0 and stays at or
 above (1-α)_+ is the profile of one (Blackwell; Dong, Roth & Su 2022). Each family of pairs has a file of its own here,
-which says all about it: its two distributions, the distribution of its loss, what dominates it and what it costs
-(``core.py`` has the list). The class of a mechanism says which pair dominates it.
-The derivations are in ``pairs.md`` (composition, Gaussian noise, chains), ``losses.md`` (other noise, black boxes) and
-``sampling.md``.
+with its two distributions, the distribution of its loss, the pairs that dominate it and its costs (``core.py`` has the
+list). The class of a mechanism returns the pair that dominates it. The derivations are in ``pairs.md`` (composition,
+Gaussian noise, chains), ``losses.md`` (other noise, black boxes) and ``sampling.md``.
 """
 
 from __future__ import annotations
@@ -109,7 +108,7 @@ def holds_allocation(product: Product) -> bool:
 
 
 def is_attack(product: Product) -> bool:
-    """Return whether of any of the pairs nothing is proven from above."""
+    """Return whether any of the pairs is an attack, without a proven upper bound."""
     return any(isinstance(pair, SecretSteps) and pair.attained_only for pair, _ in product)
 
 

@@ -41,7 +41,7 @@ class Responses(AtomicPair, PublicPair):
         return f"randomised response of {self.options} options, epsilon {write(self.epsilon)}"
 
     def distribution(self) -> LossDistribution:
-        """Losses ε, 0 and -ε."""
+        """Return losses ε, 0 and -ε."""
         epsilon, options = ball(self.epsilon), self.options
         odds = epsilon.exp()
         true, other = odds / (odds + (options - 1)), 1 / (odds + (options - 1))
@@ -56,7 +56,7 @@ class Responses(AtomicPair, PublicPair):
         return (2 * self.epsilon if self.options == 2 else self.epsilon), -self.epsilon
 
     def largest_loss(self) -> LargestLoss:
-        """ε."""
+        """Return ε."""
         return self.epsilon
 
     @property
@@ -73,7 +73,7 @@ class Responses(AtomicPair, PublicPair):
         return Responses(k * self.epsilon) if self.options == 2 else None
 
     def zcdp_rho(self) -> Fraction:
-        """ε tanh(ε/2), the smallest for two options."""
+        """Return ε tanh(ε/2), the smallest for two options."""
         return rounded_up(lambda: ball(self.epsilon) * (ball(self.epsilon) / 2).tanh())
 
 
@@ -97,7 +97,7 @@ class TwoResponses(AtomicPair, PublicPair):
         return f"two steps of randomised response, epsilon {write(self.epsilon)} each"
 
     def distribution(self) -> LossDistribution:
-        """Losses 2ε, 0 and -2ε."""
+        """Return losses 2ε, 0 and -2ε."""
         epsilon = ball(self.epsilon)
         high = 1 / (1 + (-epsilon).exp())
         low = high * (-2 * epsilon).exp()
@@ -112,7 +112,7 @@ class TwoResponses(AtomicPair, PublicPair):
         return 2 * self.epsilon, -2 * self.epsilon
 
     def largest_loss(self) -> LargestLoss:
-        """2ε."""
+        """Return 2ε."""
         return 2 * self.epsilon
 
     def _enlarged(self, k: int) -> Pair:
@@ -140,7 +140,7 @@ class FourPoints(AtomicPair, PublicPair):
         return f"the worst (epsilon, delta)-private pair, epsilon {write(self.epsilon)}, delta {write(self.delta)}"
 
     def distribution(self) -> LossDistribution:
-        """Losses ε, -ε and ∞."""
+        """Return losses ε, -ε and ∞."""
         epsilon, delta = ball(self.epsilon), ball(self.delta)
         if epsilon.is_zero():
             return of_atoms([LossAtom(arb(0), 1 - delta, 1 - delta)], delta)
@@ -154,7 +154,7 @@ class FourPoints(AtomicPair, PublicPair):
         return 2 * self.epsilon, -self.epsilon
 
     def largest_loss(self) -> LargestLoss:
-        """ε at δ = 0, else ∞."""
+        """Return ε at δ = 0, else ∞."""
         return self.epsilon if self.delta == 0 else unbounded()
 
     @property
@@ -188,7 +188,7 @@ class TwoPoints(AtomicPair):
         return f"two losses, {write(self.high)} and {write(self.high - self.span)}"
 
     def distribution(self) -> LossDistribution:
-        """P-masses u, 1-u with Q-masses u e^-high, (1-u) e^-low that add up to 1."""
+        """Return P-masses u, 1-u with Q-masses u e^-high, (1-u) e^-low that add up to 1."""
         high, low = ball(self.high), ball(self.high - self.span)
         share = (-low).expm1() / ((-low).exp() - (-high).exp())
         points = (LossAtom(high, share, share * (-high).exp()), LossAtom(low, 1 - share, (1 - share) * (-low).exp()))
@@ -200,23 +200,23 @@ class TwoPoints(AtomicPair):
         return self.span, self.high - self.span
 
     def largest_loss(self) -> LargestLoss:
-        """The larger of the two."""
+        """Return the larger of the two."""
         return self.high
 
     def largest_loss_attained(self) -> LargestLoss:
-        """The range: an exponential mechanism attains any t below it."""
+        """Return the range: an exponential mechanism attains any t below it."""
         return self.span
 
     def mirrored(self) -> Pair:
-        """Losses η - t and -t."""
+        """Return losses η - t and -t."""
         return TwoPoints(self.span - self.high, self.span)
 
     def revealed(self) -> Product | None:
-        """None: it is not symmetric."""
+        """Return None: the pair is not symmetric."""
         return None
 
     def zcdp_rho(self) -> Fraction:
-        """η²/8 (Hoeffding's lemma)."""
+        """Return η²/8 (Hoeffding's lemma)."""
         return self.span**2 / 8
 
 
@@ -246,7 +246,7 @@ class Discrete(Pair):
         return of_atoms(points, ball(infinite), rest.max(arb(0)), symmetric=False)
 
     def largest_loss(self) -> LargestLoss:
-        """The largest that is listed."""
+        """Return the largest that is listed."""
         if self.infinite or not self.points:
             return unbounded()
         return max(loss for loss, p in self.points if p)
@@ -261,7 +261,7 @@ class Discrete(Pair):
         raise UnsupportedMechanism("finitely many losses with exact P-masses have no mirror image of that kind")
 
     def revealed(self) -> Product | None:
-        """None: it is not symmetric."""
+        """Return None: the pair is not symmetric."""
         return None
 
 

@@ -1,4 +1,4 @@
-"""Products without secret draws that dominate products with them: the proofs are in ``revealed.md``."""
+"""Products without secret draws that dominate products with secret draws (proofs: ``revealed.md``)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def revealed(product: Product) -> Product | None:
 
 
 def along(product: Product | None, links: int) -> Product | None:
-    """Every pair enlarged; None where that is not proven."""
+    """Return every pair enlarged; None where that is not proven."""
     if product is None:
         return None
     try:
@@ -40,7 +40,7 @@ def along(product: Product | None, links: int) -> Product | None:
 
 
 def dearest(options: Sequence[Product | None]) -> Product | None:
-    """The one of several products that dominates all of them; None unless they are one shift of one kind each."""
+    """Return the product that dominates all given ones; None unless each is one shift of the same kind."""
     singles = [option[0][0] for option in options if option is not None and len(option) == 1 and option[0][1] == 1]
     if len(singles) < len(options):
         return None

@@ -72,7 +72,7 @@ class OnDraws(DirectedPair):
         return changed(self, base=base)
 
     def revealed(self) -> Product | None:
-        """Drawn every time."""
+        """Return the base, as if drawn every time."""
         return along(self.base.revealed(), self.draws.slots)
 
     def costs(self) -> Costs:
@@ -86,7 +86,7 @@ class OnDraws(DirectedPair):
         return changed(self, draws=replace(self.draws, rate=rate), base=base)
 
     def rough_variance(self) -> float:
-        """χ² of one release, about."""
+        """Estimate χ² of one release."""
         return rough_variance_of_draws(self.draws, self.base.rough_variance())
 
     def zcdp_rho(self) -> Fraction:
@@ -107,7 +107,7 @@ class OnDraws(DirectedPair):
 
 @dataclass(frozen=True, slots=True)
 class Sampled(OnDraws):
-    """A mechanism that sees the record k times with probability p_k, k ~ ``draws``; seeing it k times costs ``base`` k.
+    """A mechanism that sees the record k times with probability p_k, k ~ ``draws``; ``base`` dominates one time.
 
     With η = 1 - p_0 and h_k the profile of the base enlarged k times (``enlarged``):
 
@@ -154,7 +154,7 @@ class Sampled(OnDraws):
                 return symmetrised(law)
 
     def largest_loss(self) -> LargestLoss:
-        """That of one draw, once for each slot: the slots are exchanged one after the other."""
+        """Return the sum over all slots of the largest loss of one draw: slots are exchanged one by one."""
         loss = least_loss(self.base) if self.direction is Direction.ADD else self.base.largest_loss()
         found = loss if self.draws.rate == 1 else diluted_loss(ball(self.draws.rate), loss)
         return self.draws.slots * (-found if self.direction is Direction.ADD else found)
@@ -195,7 +195,7 @@ class Sampled(OnDraws):
         return self.base.has_integral and (self.draws.slots == 1 or not nested)
 
     def expectation(self, f: Weighing) -> arb:
-        """Σ_k p_k/η E g over the base enlarged k times."""
+        """Return Σ_k p_k/η E g, with E g over the base enlarged k times."""
         draws, base = self.draws, self.base
         need(draws.rate < 1, "the sample rate is below 1")
         eta = drawn_at_all(draws)
@@ -205,7 +205,7 @@ class Sampled(OnDraws):
         shares = [mass / eta for mass in draw_masses(draws)[1:]]
 
         def at_most(k: int) -> arb:
-            """An upper bound on E g: g <= c max(1, r)^e <= c (1 + r^e)."""
+            """Return an upper bound on E g: g <= c max(1, r)^e <= c (1 + r^e)."""
             grown = base.enlarged(k).closed_log_moment(g.growth) if g.growth > 1 else arb(0)
             return g.scale * (1 + grown.exp())
 
@@ -216,7 +216,7 @@ class Sampled(OnDraws):
 
 @dataclass(frozen=True, slots=True)
 class Diluted(Pair):
-    """A pair met with probability ``rate``, else nothing; whether it was is published: H_α = (1-q) (1-α)_+ + q h(α).
+    """A pair with probability ``rate``, else nothing, and the draw is published: H_α = (1-q) (1-α)_+ + q h(α).
 
     A mechanism on a sample that may publish how many records it holds, neighbours having equally many: one that is
     private when a record is replaced or zeroed, and only then (``sampling.md``, section 4). Or a sample of users, whose
@@ -248,7 +248,7 @@ class Diluted(Pair):
         return diluted(ball(self.rate), self.base.distribution())
 
     def largest_loss(self) -> LargestLoss:
-        """That of the base."""
+        """Return the largest loss of the base."""
         return self.base.largest_loss()
 
     @property
@@ -269,7 +269,7 @@ class Diluted(Pair):
         return self.rate, *(self.base.costs() or ())
 
     def with_costs(self, costs: Costs) -> Pair:
-        """Another rate, and the base at other costs."""
+        """Return the pair with another rate, and the base at other costs."""
         rate, *others = costs
         return Diluted(rate, self.base.with_costs(tuple(others)) if others else self.base)
 
@@ -307,7 +307,7 @@ class Combined(Pair):
         return tuple(pair for pair, _ in self.product)
 
     def with_inside(self, pairs: Sequence[Pair]) -> Pair:
-        """Other pairs, as often."""
+        """Return the product of other pairs with the same counts."""
         return Combined(tuple((pair, count) for pair, (_, count) in zip(pairs, self.product, strict=True)))
 
     def resolved(self, as_one: Callable[[Product], Pair]) -> Pair:
@@ -323,7 +323,7 @@ class Combined(Pair):
         raise UnsupportedMechanism(f"the distribution of several pairs taken as one has no closed form: {self}")
 
     def largest_loss(self) -> LargestLoss:
-        """The sum."""
+        """Return the sum."""
         return sum_of_losses((pair.largest_loss(), count) for pair, count in self.product)
 
     def mirrored(self) -> Pair:

@@ -1,7 +1,7 @@
 """Rényi divergences on a sample of a mechanism known only by a guarantee.
 
-What a curve D_λ <= ε(λ) gives on a sample is derived from the curve itself, which is smaller than going through the
-pair that the curve allows. Everything here is an upper bound, but for the worst two-point pair. The derivations are in
+The bound on a sample is derived from the curve D_λ <= ε(λ) itself; that is smaller than the bound by the pair that the
+curve allows. All results are upper bounds, except for the worst two-point pair, which is exact. The derivations are in
 ``renyi/renyi.md``; everything happens at the working precision.
 """
 
@@ -66,7 +66,7 @@ def least(candidates: Iterable[arb]) -> arb:
 
 
 def sampled_guarantee(direction: Direction, draws: Draws, base: Pair, order: Fraction) -> arb:
-    """Σ_k p_k/η times the bound for at most one draw at rate η, by joint convexity (k draws: the base enlarged)."""
+    """Return Σ_k p_k/η times the bound for at most one draw at rate η (k draws: the base enlarged k times)."""
     eta = drawn_at_all(draws)
     if draws.slots == 1:
         return _sampled_once(direction, eta, base, order)
@@ -105,12 +105,12 @@ def moments_of(base: Pair) -> AtInteger:
 
 
 def unamplified(q: arb, value: arb) -> arb:
-    """Joint convexity: E <= 1-q + q E', for every order."""
+    """Return the bound by joint convexity, E <= 1-q + q E', for every order."""
     return INFINITY if not value.is_finite() else (q * value.expm1()).log1p()
 
 
 def _removed(q: arb, moments: AtInteger, base: Pair, order: Fraction) -> arb:
-    """E (1-q + qr)^λ <= Σ_k C(λ,k) (1-q)^(λ-k) q^k e^((k-1) ε(k)) at integers."""
+    """Bound E (1-q + qr)^λ by Σ_k C(λ,k) (1-q)^(λ-k) q^k e^((k-1) ε(k)) at integers."""
     if order <= 2:
         return _from_second_moment(q, ball(order), moments(2))
     if base.concentration is not None:
@@ -137,7 +137,7 @@ def _binomial_sum(q: arb, moments: AtInteger, n: int) -> arb:
 
 
 def _from_second_moment(q: arb, exponent: arb, second: arb) -> arb:
-    """E (1 + q(r-1))^p <= 1 + E(r-1)² ((1-q)^p - 1 + pq) for p <= 2: what is left of a tangent, over x², decreases."""
+    """Bound E (1 + q(r-1))^p by 1 + E(r-1)² ((1-q)^p - 1 + pq) for p <= 2: (f - tangent)/x² decreases."""
     if not second.is_finite():
         return INFINITY
     left = (exponent * (-q).log1p()).expm1() + exponent * q
@@ -145,7 +145,7 @@ def _from_second_moment(q: arb, exponent: arb, second: arb) -> arb:
 
 
 def _from_positive_part(q: arb, moments: AtInteger, order: Fraction) -> arb:
-    """1 + E[(1+y)^λ + (1+y)^(1-λ) - 2 - y; y > 0], y = q(r-1): the dominating pair of fixed-size samples."""
+    """Return 1 + E[(1+y)^λ + (1+y)^(1-λ) - 2 - y; y > 0], y = q(r-1): the dominating pair of fixed-size samples."""
 
     def bound(n: Fraction) -> arb:
         pairs = ball(n * (n - 1) / 2)
@@ -162,7 +162,7 @@ def _from_positive_part(q: arb, moments: AtInteger, order: Fraction) -> arb:
 
 
 def ternary_sum(q: arb, present: AtInteger, replaced: AtInteger, n: int) -> arb:
-    """Wang, Balle & Kasiviswanathan 2019, Theorem 9, with the two kinds of third distribution distinguished."""
+    """Return the bound of Wang, Balle & Kasiviswanathan 2019, Theorem 9, for either kind of third distribution."""
     absent, total = 1 - q, arb(0)
     weight = arb(1)
     for j in range(1, n + 1):
@@ -191,9 +191,9 @@ def from_integers(bound: AtInteger, order: Fraction) -> arb:
 def worst_two_points(span: arb, eta: arb, exponent: arb) -> arb:
     """Return the largest over t in [0, η'] of E_Q f(r) - 1, Q having losses t and t - η', f(r) = (1-η + ηr)^p, convex.
 
-    Because E_Q r = 1, f may lose its tangent at 1. With y = e^t and ρ = e^-η' the value is then
-    V(y) = (f(y) (1/y - ρ) + f(ρy) (1 - 1/y)) / (1-ρ). Cells of y are halved until Taylor's formula of degree one with
-    its remainder decides, or V is seen to be concave on what is left: branch and bound.
+    Because E_Q r = 1, the tangent of f at 1 may be subtracted. With y = e^t and ρ = e^-η' the value is then V(y) =
+    (f(y) (1/y - ρ) + f(ρy) (1 - 1/y)) / (1-ρ). Cells of y are halved until Taylor's formula of degree one with its
+    remainder decides, or V is seen to be concave on what is left: branch and bound.
 
     Raises:
         NotCertified: The search does not end.
@@ -209,7 +209,7 @@ def worst_two_points(span: arb, eta: arb, exponent: arb) -> arb:
         return arb_series([start + slope * (r - middle), slope * inner, bend * inner * inner], 3)
 
     def around(y: arb) -> arb_series:
-        """V, V' and V''/2 at y."""
+        """Return V, V' and V''/2 at y."""
         inverse = 1 / arb_series([y, arb(1)], 3)
         return (taylor(y, arb(1)) * (inverse - rho) + taylor(rho * y, rho) * (1 - inverse)) * (1 / (1 - rho))
 

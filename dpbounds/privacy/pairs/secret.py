@@ -24,8 +24,8 @@ class ShuffledBatches(DirectedPair):
     """One epoch over batches of one size, cut from a secret order that is drawn afresh for it.
 
     With probability ``rest`` the record is in a further, smaller batch, and that is known. ``base`` dominates the batch
-    that holds the record, and so the whole epoch: that is the distribution of this pair's loss. What the secret order
-    gains depends on ε and δ, and is not a profile: ``routes/shuffling`` proves it. Derived in ``shuffled.md``.
+    that holds the record, and so the whole epoch: that is the distribution of this pair's loss. The gain of the secret
+    order depends on ε and δ, and is not a profile: ``routes/shuffling`` proves it. Derived in ``shuffled.md``.
 
     - replace: the record's content is replaced.
     - remove: it contributes in the first dataset alone (zero); add: in the second (restore).
@@ -64,7 +64,7 @@ class ShuffledBatches(DirectedPair):
         return self.base.distribution()
 
     def largest_loss(self) -> LargestLoss:
-        """∞: the record may be where its noise shows it."""
+        """Return ∞: the noise of the record's batch may reveal it."""
         return unbounded() if self.base.squared_shift else Fraction(0)
 
     def revealed(self) -> Product | None:
@@ -84,7 +84,7 @@ class SecretSteps(DirectedPair):
     """Steps with the record in a random, secret subset. ``routes/allocation`` encloses their privacy loss.
 
     Attributes:
-        attained_only: Whether it is an attack, of which nothing is proven from above.
+        attained_only: Whether it is an attack, without a proven upper bound.
     """
 
     __slots__ = ()
@@ -138,10 +138,10 @@ class SecretSteps(DirectedPair):
 class Allocated(SecretSteps):
     """Random allocation: the record is in one of ``bins`` steps, drawn uniformly and in secret.
 
-    ``shares`` says how many of the steps have which pair (P: the record is in it; Q: it is not); steps that are in none
-    of them are not run. With X_i independent copies of their likelihood ratios and f steps run, the ratio of the whole
-    is R = (bins - f + X_1 + ... + X_f) / bins under Q. Remove: (R Q, Q); add: the same two, swapped. Its distribution
-    has no closed form; ``routes/allocation`` encloses it. Derived in ``allocation.md``. Attained where the bases are.
+    ``shares`` lists pairs with their numbers of steps (P: the record is in the step; Q: it is not); the other steps are
+    not run. With X_i independent copies of their likelihood ratios and f steps run, the ratio of the whole is R =
+    (bins - f + X_1 + ... + X_f) / bins under Q. Remove: (R Q, Q); add: the same two, swapped. Its distribution has no
+    closed form; ``routes/allocation`` encloses it. Derived in ``allocation.md``. Attained where the bases are.
 
     Replace: Gaussian bases alone. With (N(μ), N(0)) the pair of a step: the mean of N(μ e_i) against that of N(-μ e_i);
     the record moves one step, the record in its place moves one the other way. ``allocation.md``, section 6.
@@ -157,7 +157,7 @@ class Allocated(SecretSteps):
         return tuple(pair for pair, _ in self.shares)
 
     def with_inside(self, pairs: Sequence[Pair]) -> Pair:
-        """Other pairs, as often."""
+        """Return the steps with other pairs, in the same numbers."""
         return replace(self, shares=tuple((pair, count) for pair, (_, count) in zip(pairs, self.shares, strict=True)))
 
     def in_words(self, write: Writer) -> str:
@@ -237,8 +237,8 @@ class Allocated(SecretSteps):
 class AllocatedTo(SecretSteps):
     """Random allocation of a record to ``participations`` of ``steps`` steps: the pair that a known attack attains.
 
-    R = e_k(X_1, ..., X_t) / C(t, k), with e_k the elementary symmetric polynomial. Used from below only: what is proven
-    from above is a product of ``Allocated`` (``allocation.md``, section 4).
+    R = e_k(X_1, ..., X_t) / C(t, k), with e_k the elementary symmetric polynomial. It serves as a lower bound only; the
+    upper bound is a product of ``Allocated`` (``allocation.md``, section 4).
     """
 
     direction: Direction
@@ -267,13 +267,13 @@ class AllocatedTo(SecretSteps):
         )
 
     def largest_loss(self) -> LargestLoss:
-        """All of its steps at the largest."""
+        """Return the largest loss of all of the record's steps together."""
         remove = self.direction is Direction.REMOVE
         end = self.base.largest_loss() if remove else -least_loss(self.base)
         return self.participations * end
 
     def revealed(self) -> Product | None:
-        """None is proven."""
+        """Return None: no such pair is proven."""
         return None
 
     @property
@@ -282,11 +282,11 @@ class AllocatedTo(SecretSteps):
         return self.steps
 
     def bin_published(self) -> Pair | None:
-        """None is proven."""
+        """Return None: no such pair is proven."""
         return None
 
     def one_step_seen(self) -> Pair | None:
-        """One of the steps, in which the record is seldom."""
+        """Return the pair of one of the steps, which seldom holds the record."""
         if not isinstance(self.base, ShiftedGaussians):
             return None
         chance = Fraction(self.participations, self.steps)

@@ -28,16 +28,17 @@ from dpbounds.privacy.pairs.responses import Discrete, FourPoints, Responses
 from dpbounds.privacy.pairs.tagged import Tagged
 from dpbounds.privacy.proofs import Declined
 
-MOST_REPORTS = 10**9  # the number of reports that is used at most: more hide a record at least as well
+MOST_REPORTS = 10**9  # largest number of reports that is used; more hide a record at least as well
 MOST_ANSWERS = 10**7  # reports with more than two answers that an attack counts
 _PRECISIONS = (192, 768, 3072)
-_NEGLIGIBLE = 1e-32  # mass beyond a window or on a line: it may be left out, and counts as the largest or least loss
+_NEGLIGIBLE = 1e-32  # mass beyond a window or on a line that may be left out; it counts as the largest or least loss
 _CELLS = 300  # cells between loss 0 and the largest listed loss
 _OFFSET = Fraction(1, 3)  # offset of the cells in spacings: no loss lies on an edge
-_FINENESS, _COARSENESS = 400, 100  # groups of counts are at most this share of the count wide, on a line and on a plane
+# inverse of the largest width of a group of counts, as a share of the count: on a line, and on a plane
+_FINENESS, _COARSENESS = 400, 100
 _SHARES = 4  # intervals of the probability that the record has one of two labels
 _LARGEST_SHARE = Fraction(1, 10)  # largest share of reports whose senders count as known, if some are not pure
-_LARGEST_EPSILON = 300  # above, nothing is hidden in doubles
+_LARGEST_EPSILON = 300  # ε above which doubles show no gain of shuffling
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ class _Counted(DirectedPair):
         return -low if self.direction is Direction.ADD else high
 
     def revealed(self) -> Product | None:
-        """None: it is an attack."""
+        """Return None: the pair is an attack."""
         return None
 
 
@@ -140,8 +141,8 @@ class ShuffledReports(_Reports):
     ratios of at most e^apart. With ``options`` k > 2, all reports are k-ary randomised responses.
 
     With s = e^ε and p = 1/(s + k - 1), the record has one of two labels with probabilities sp and p, in the second
-    dataset p and sp, and another label that says nothing with the rest. The other records have the two labels with
-    probability p s/e^apart each, the other label with probability (k-2)p, or none. The labels are counted.
+    dataset p and sp, and an uninformative label with the remaining probability. The other records have the two labels
+    with probability p s/e^apart each, the other label with probability (k-2)p, or none. The labels are counted.
     """
 
     direction: Direction
@@ -163,7 +164,7 @@ class ShuffledReports(_Reports):
         return f"a report of epsilon {write(self.epsilon)} among {self.reports} in a secret order{of}"
 
     def rough_variance(self) -> float:
-        """About 4 (s-1)²/(s+1)² over the number of clones."""
+        """Return about 4 (s-1)²/(s+1)² over the number of clones."""
         if self.apart > _LARGEST_EPSILON:
             return math.inf
         s = math.exp(self.epsilon)

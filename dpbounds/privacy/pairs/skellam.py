@@ -43,17 +43,17 @@ class ShiftedSkellams(PublicPair):
         return f"Skellam distributions of variance {write(self.variance)}, {self.distance} apart"
 
     def distribution(self) -> LossDistribution:
-        """The loss at x is log f(x - D)/f(x); beyond R on either side both have next to nothing, which is revealed."""
+        """Return the distribution of log f(x - D)/f(x); the negligible mass beyond R on either side is revealed."""
         distance = self.distance
         masses, rest = skellam_masses(self.variance, distance)
         return shifted_losses(masses, rest, distance, lambda x: (masses[abs(x - distance)] / masses[abs(x)]).log())
 
     def largest_loss(self) -> LargestLoss:
-        """∞: the loss grows with x."""
+        """Return ∞: the loss grows with x."""
         return unbounded()
 
     def costs(self) -> Costs:
-        """1 over the variance: more noise is less noise and some more, added independently."""
+        """Return 1 / variance: larger noise is smaller noise plus independent noise."""
         return (1 / self.variance,)
 
     def with_costs(self, costs: Costs) -> Pair:
@@ -70,7 +70,7 @@ class ShiftedSkellams(PublicPair):
         return None
 
     def closed_log_moment(self, order: arb) -> arb:
-        """A sum to the left of 0 and one to the right, each until a geometric series bounds the rest (section 4)."""
+        """Return sums left and right of 0, each until a geometric series bounds the rest (section 4)."""
         distance, mu = self.distance, ball(self.variance / 2)
         masses, rest = skellam_masses(self.variance, distance)
         reach = len(masses) - 1
@@ -97,7 +97,7 @@ class ShiftedSkellams(PublicPair):
 
 
 def skellam_masses(variance: Fraction, further: int = 0) -> tuple[list[arb], arb]:
-    """P(X = 0), ..., P(X = R) of Skellam noise, as far as they matter and ``further``; a bound on P(X > R).
+    """Return P(X = 0), ..., P(X = R) of Skellam noise, as far as they matter and ``further``; a bound on P(X > R).
 
     From two Bessel functions down, by I_(k-1) = I_(k+1) + (k/μ) I_k, a sum of positive terms. The ratio of neighbouring
     masses falls, so that beyond R they are below a geometric series (``skellam.md``, section 3).

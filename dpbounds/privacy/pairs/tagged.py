@@ -62,7 +62,7 @@ class Tagged(Pair):
         return tuple(part for _, part in self.parts)
 
     def with_inside(self, pairs: Sequence[Pair]) -> Pair:
-        """Other pairs with the same weights."""
+        """Return the mixture of other pairs with the same weights."""
         return replace(self, parts=tuple((weight, pair) for (weight, _), pair in zip(self.parts, pairs, strict=True)))
 
     def in_words(self, write: Writer) -> str:
@@ -82,7 +82,7 @@ class Tagged(Pair):
         return tagged(weights, laws)
 
     def largest_loss(self) -> LargestLoss:
-        """The largest of the parts, moved where the weights differ."""
+        """Return the largest of the parts, moved where the weights differ."""
         found = [(weight, other, part.largest_loss()) for weight, other, part in self.weighed]
         if not self.others and all(isinstance(loss, Fraction) for _, _, loss in found):
             return max(loss for _, _, loss in found if isinstance(loss, Fraction))
@@ -105,7 +105,7 @@ class Tagged(Pair):
         return None if self.alike is None else self.alike.revealed()
 
     def zcdp_rho(self) -> Fraction:
-        """The largest of the parts: E e^((λ-1)L) is a mean of theirs."""
+        """Return the largest of the parts: E e^((λ-1)L) is a mean of theirs."""
         if not self.others:
             return max(part.zcdp_rho() for _, part in self.parts)
         return Pair.zcdp_rho(self) if self.alike is None else self.alike.zcdp_rho()
@@ -141,9 +141,9 @@ class Tagged(Pair):
 class CrowdedGaussians(DirectedPair):
     """Truncated Poisson samples of a crowd of equal unit vectors u and one record that leans against them.
 
-    The n - 1 others have u; the record x has ⟨x, u⟩ = -lean, its other part lies across. Seen are cells of the two
-    coordinates, grouped by their loss: what remains is attained. Direction: add is the same, swapped. Dominates nothing
-    but itself. ``truncated.md``, section 4.
+    The n - 1 others have u; the record x has ⟨x, u⟩ = -lean, its other part lies across. The observer sees groups of
+    cells of the two coordinates with about the same loss, which is post-processing, so that it is attained. Direction:
+    add is the same, swapped. Dominates nothing but itself. ``truncated.md``, section 4.
     """
 
     direction: Direction
@@ -162,7 +162,7 @@ class CrowdedGaussians(DirectedPair):
         return f"a record that leans by {write(self.lean)} against {self.size - 1} equal ones, cut to {self.most}"
 
     def distribution(self) -> LossDistribution:
-        """One loss for each group of cells."""
+        """Return one loss for each group of cells."""
         from dpbounds.privacy.pairs.crowds import crowded_masses
 
         law = of_atoms([LossAtom((p / q).log(), p, q) for p, q in crowded_masses(self)], arb(0), symmetric=False)
@@ -173,5 +173,5 @@ class CrowdedGaussians(DirectedPair):
         return self.distribution().largest_loss() or unbounded()
 
     def revealed(self) -> Product | None:
-        """None is proven."""
+        """Return None: no such pair is proven."""
         return None

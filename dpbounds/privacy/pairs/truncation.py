@@ -25,16 +25,14 @@ from dpbounds.privacy.pairs.binomials import binomial
 from dpbounds.privacy.pairs.losses import ball
 
 _PRECISION, _LARGEST_PRECISION, _ACCURACY = 192, 1 << 14, 96
-_SELDOM = Fraction(1, 1 << 2048)  # a probability that counts as that much: no smaller δ is ever asked for
+_SELDOM = Fraction(1, 1 << 2048)  # least probability that is distinguished; smaller ones count as this
 
 Floats = NDArray[np.float64]
 
 _MOST_RANGES, _MARGIN, _CLOSER, _MOST_EXPONENT = 8, 1e-3, 3, 40.0
 _MOVES, _FEW_MOVES, _MOST_MOVED, _SMALLEST_MOVE = 50, 11, 0.98, 1e-40
 _LOOKED_AT = math.log(1e6)  # 1/δ
-_HARDLY = (
-    3e-5  # probability of being in a batch that is cut, in a run, for which moments say too much: one range will do
-)
+_HARDLY = 3e-5  # probability, in a run, of being in a truncated batch, below which one range of sizes suffices
 _ORDERS = np.array([2, 3, 4, 5, 6, 8, 10, 14, 20, 32], dtype=np.float64)
 _OF = np.array([order for order in _ORDERS for _ in range(2, int(order) + 1)])
 _TAKEN = np.array([float(k) for order in _ORDERS for k in range(2, int(order) + 1)])
@@ -82,7 +80,7 @@ class _Chances:
 
 
 def cut_of(rate: Fraction, most: int, smallest: int, largest: int) -> Cut:
-    """The cut to B = ``most`` records for datasets of ``smallest`` to ``largest`` records (the larger neighbour)."""
+    """Return the truncation to ``most`` records, for larger neighbours of ``smallest`` to ``largest`` records."""
     first, last = _chances(rate, most, smallest), _chances(rate, most, largest)
     just = min(first.just, last.just, 1 - last.at_most)  # it grows with n, then falls
     surely = first.at_least * last.kept_at_least  # τ grows with n, the probability to be kept falls
@@ -113,7 +111,7 @@ def _chances(rate: Fraction, most: int, size: int) -> _Chances:
 
 
 def binomial_tail(count: int, rate: Fraction, least: int) -> arb:
-    """P(Bin(count, rate) >= least) for 1 <= least, as a regularised incomplete beta function."""
+    """Return P(Bin(count, rate) >= least) for 1 <= least, as a regularised incomplete beta function."""
     if least > count:
         return arb(0)
     if least > count * rate:
@@ -122,7 +120,7 @@ def binomial_tail(count: int, rate: Fraction, least: int) -> arb:
 
 
 def least_rate(rate: Fraction, most: int, size: int) -> Fraction:
-    """Not more than a record's probability to be in the batch: q P(Bin(n-1, q) < B) + (B/n) P(Bin(n, q) > B)."""
+    """Bound a record's probability to be in the batch from below: q P(Bin(n-1, q) < B) + (B/n) P(Bin(n, q) > B)."""
     if size <= most:
         return rate
     if rate == 1:
@@ -208,7 +206,7 @@ class Costs:
 
 
 def _grown(rates: Floats, gains: Floats, squared_shift: float) -> Floats:
-    """E R^λ - 1 for R = (1 + gain)(1 - rate + rate X), X the ratio of that shift: rows of rates, columns of orders."""
+    """Return E R^λ - 1, R = (1 + gain)(1 - rate + rate X), X a shift's ratio: rows of rates, columns of orders."""
     rate = np.clip(rates, 1e-300, 1 - 1e-16)[:, None]
     with np.errstate(over="ignore", invalid="ignore"):
         exponents = _CHOOSE + _TAKEN * np.log(rate) + (_OF - _TAKEN) * np.log1p(-rate)
@@ -311,7 +309,7 @@ def _ranges(sizes: _Sizes, largest: int, allowed: float) -> Iterator[tuple[int, 
 
 
 def _places(sizes: _Sizes, largest: int) -> list[int]:
-    """Sizes among which the worst one is looked for: the largest, and those at which batches begin to be cut."""
+    """Return sizes to find the worst one: the largest, and those at which batches begin to be truncated."""
     mean, spread = sizes.most / sizes.rate, math.sqrt(sizes.most) / sizes.rate
     found = {round(mean + spread * step / 4) for step in range(-32, 33)}
     return [largest, *(size for size in found if 1 <= size < largest)]

@@ -1,8 +1,8 @@
 """E_Q f(dP/dQ) for convex f, in balls: the integrals behind the Rényi divergences.
 
 A sample changes dP/dQ by an affine map or by a reflection, so every sampled pair is its base seen through another
-convex function (``Weighing``). What is left to integrate is one analytic function per base, over a range whose ends
-are proven not to matter. The derivations are in ``renyi/renyi.md``; everything happens at the working precision.
+convex function (``Weighing``). One analytic function per base remains to be integrated, over a range with proven bounds
+on the rest. The derivations are in ``renyi/renyi.md``; everything happens at the working precision.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Weighing:
 
 
 def power(order: arb) -> Weighing:
-    """f(r) = r^λ, λ > 1."""
+    """Return f(r) = r^λ, λ > 1."""
 
     def branch(ratio: acb, analytic: bool) -> acb:
         return (order * ratio.log(analytic=analytic)).exp()
@@ -126,7 +126,7 @@ def times(positive: arb, value: arb) -> arb:
 
 
 def integral(integrand: Branch, start: arb, end: arb, size: arb, scale: arb | None = None) -> arb:
-    """Return the integral; ``size`` is about the largest exponent in it, whose rounding no subdivision can undo.
+    """Return the integral; ``size`` is about its largest exponent, whose rounding subdivision cannot reduce.
 
     It is accurate relative to itself, or to ``scale`` where that is given.
     """
@@ -157,7 +157,7 @@ def integrated(pair: Pair, order: arb) -> arb:
 
 
 def over_atoms(law: LossDistribution, f: Weighing) -> arb:
-    """The part of E_Q f that the atoms of a loss have, P-mass at ∞ weighed by the slope of f, Q-mass at -∞ by f(0)."""
+    """Return the atoms' part of E_Q f; P-mass at ∞ counts with the slope of f, Q-mass at -∞ with f(0)."""
     total = sum((point.r * f(point.loss.exp()) for point in law.points), arb(0))
     if not law.infinite.is_zero():
         total = total + times(law.infinite, f.slope)
@@ -172,7 +172,7 @@ def density(x: acb) -> acb:
 
 
 def draw_masses(draws: Draws) -> list[arb]:
-    """p_0, p_1, ..., p_slots of Binomial(slots, rate), rate < 1.
+    """Return p_0, p_1, ..., p_slots of Binomial(slots, rate), rate < 1.
 
     Raises:
         NotCertified: There are more slots than can be summed.
@@ -187,12 +187,12 @@ def draw_masses(draws: Draws) -> list[arb]:
 
 
 def drawn_at_all(draws: Draws) -> arb:
-    """η = 1 - p_0."""
+    """Return η = 1 - p_0."""
     return -(draws.slots * (-ball(draws.rate)).log1p()).expm1()
 
 
 def visible_terms(bounds: Sequence[arb], scale: arb) -> tuple[list[int], arb]:
-    """Indices of the terms that can be seen in a sum of that size, and an upper bound on the sum of all others."""
+    """Return the indices of the terms that matter in a sum of that size, and an upper bound on all others."""
     least = scale * arb(2) ** (16 - working_bits()) / len(bounds)
     seen, rest = [], arb(0)
     for index, bound in enumerate(bounds):

@@ -20,7 +20,7 @@ from dpbounds.privacy.proofs import Declined
 
 _MOST_LOSSES = 5_000  # losses of discrete Laplace noise that are listed
 _MOST_WHOLE_NUMBERS = 25_000  # on either side, that discrete Gaussian noise is listed on
-_MOST_VISIBLE = 40_000  # more than needed, at any usual precision
+_MOST_VISIBLE = 40_000  # whole numbers; more than needed at any usual precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class ShiftedDiscreteLaplaces(AtomicPair, PublicPair):
         return f"discrete Laplace distributions, e^(-a|x|), {self.distance} apart, a = {write(self.parameter)}"
 
     def distribution(self) -> LossDistribution:
-        """Left of 0 the loss is -aD, right of D it is aD; between them a(2j - D) at j = 1, ..., D - 1."""
+        """Return the losses: -aD left of 0, aD right of D, and a(2j - D) at j = 1, ..., D - 1 between them."""
         parameter, distance = self.parameter, self.distance
         a, whole = ball(parameter), ball(parameter * distance)
         inside = -(-a).expm1() / (1 + (-a).exp())
@@ -59,7 +59,7 @@ class ShiftedDiscreteLaplaces(AtomicPair, PublicPair):
         return 2 * self.parameter, -self.parameter * self.distance
 
     def largest_loss(self) -> LargestLoss:
-        """Right of D."""
+        """Return the loss right of D."""
         return self.parameter * self.distance
 
     @property
@@ -95,9 +95,9 @@ class ShiftedDiscreteGaussians(PublicPair):
         return f"discrete Gaussian distributions, e^(-x²/2s), {self.distance} apart, s = {write(self.variance)}"
 
     def distribution(self) -> LossDistribution:
-        """The loss at x is (2xD - D²)/2σ².
+        """Return the distribution of the loss, (2xD - D²)/2σ² at x.
 
-        Beyond R on either side both distributions together have next to nothing: that is revealed.
+        Beyond R on either side the mass of both distributions is negligible: it is revealed.
         """
         variance, distance = ball(self.variance), self.distance
         masses, rest = discrete_gaussian_masses(variance, distance)
@@ -106,11 +106,11 @@ class ShiftedDiscreteGaussians(PublicPair):
         )
 
     def on_lattice(self) -> LatticeLaw:
-        """At x = D + y the loss is (2yD + D²)/2σ², and y has the centred distribution."""
+        """Return the losses (2yD + D²)/2σ² at x = D + y, with y from the centred distribution."""
         return DiscreteGaussianLosses(self.variance, self.distance)
 
     def largest_loss(self) -> LargestLoss:
-        """∞: the loss grows with x."""
+        """Return ∞: the loss grows with x."""
         return unbounded()
 
     def _enlarged(self, k: int) -> Pair | None:
@@ -119,11 +119,11 @@ class ShiftedDiscreteGaussians(PublicPair):
         return None
 
     def zcdp_rho(self) -> Fraction:
-        """D²/2σ²."""
+        """Return D²/2σ²."""
         return self.distance**2 / (2 * self.variance)
 
     def closed_log_moment(self, order: arb) -> arb:
-        """Shifted by λD, a whole number or not, the weights sum to Z(λD) (``whole_numbers.md``, section 4)."""
+        """Return λ(λ-1)D²/2σ² + log Z(λD)/Z(0), Z the sum of the weights (``whole_numbers.md``, section 4)."""
         variance, distance = ball(self.variance), self.distance
         return order * (order - 1) * distance**2 / (2 * variance) + _log_theta(order * distance, variance)
 
@@ -148,7 +148,7 @@ def shifted_losses(masses: Sequence[arb], rest: arb, distance: int, loss: Callab
 
 
 def discrete_gaussian_masses(variance: arb, further: int = 0) -> tuple[list[arb], arb]:
-    """P(X = 0), ..., P(X = R) of the discrete Gaussian, as far as they matter and ``further``; a bound on P(X > R).
+    """Return P(X = 0), ..., P(X = R) of the discrete Gaussian for negligible P(X > R), and a bound on that.
 
     The ratio of neighbouring masses falls, so that beyond R they are below a geometric series (``whole_numbers.md``).
     """
@@ -169,7 +169,7 @@ def discrete_gaussian_masses(variance: arb, further: int = 0) -> tuple[list[arb]
 
 
 def discrete_laplaces(parameter: Fraction, distance: int) -> Pair:
-    """Discrete Laplace noise, shifted; where that has too many losses to list, the pure pair, which dominates it."""
+    """Return shifted discrete Laplace noise, or the pure pair, which dominates it, for too many losses to list."""
     if distance > _MOST_LOSSES:
         return Responses(parameter * distance)
     return ShiftedDiscreteLaplaces(parameter, distance)
@@ -196,7 +196,7 @@ def _log_theta(shift: arb, variance: arb) -> arb:
 
 
 def _weights_around(shift: arb, variance: arb) -> arb:
-    """Z(s) for small σ: the whole numbers within some distance of s, and a bound on the others."""
+    """Return Z(s) for small σ: the whole numbers within some distance of s, and a bound on the others."""
     middle = round(float(shift.mid()))
     reach = 4 + math.ceil(math.sqrt(2 * working_bits()))
     inside = sum(

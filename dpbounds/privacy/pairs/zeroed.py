@@ -36,7 +36,7 @@ from dpbounds.privacy.pairs.sampled import OnDraws, Sampled
 from dpbounds.privacy.pairs.sampled_moments import least, unamplified
 from dpbounds.privacy.proofs import Declined
 
-_SEARCHED, _FAR, _ROUGHLY = 28, 60.0, 64  # a search that decides how large a bound is, not whether it holds
+_SEARCHED, _FAR, _ROUGHLY = 28, 60.0, 64  # parameters of a search that affects the size of a bound, not its validity
 
 
 _THREE_LAWS = "zero_out.md, sections 4 and 5 (three distributions, derived there)"
@@ -77,7 +77,7 @@ class Zeroed(OnDraws):
         return swapped(law) if self.direction is Direction.ADD else law
 
     def largest_loss(self) -> LargestLoss:
-        """That of one draw, once for each slot: the slots are exchanged one after the other."""
+        """Return the sum over all slots of the largest loss of one draw: slots are exchanged one by one."""
         rate, slots = ball(self.draws.rate), self.draws.slots
         if self.direction is Direction.ADD:
             return slots * diluted_loss(rate, self.base.mirrored().largest_loss())
@@ -115,18 +115,18 @@ class OpposedGaussians(DirectedPair):
         )
 
     def distribution(self) -> LossDistribution:
-        """The loss falls from 0 to its least value, and then grows without end, as x does."""
+        """Return the losses, which fall from 0 to a minimum and then grow without bound in x."""
         law = _opposed_gaussians(ball(self.rate), ball(self.squared_shift).sqrt())
         return swapped(law) if self.direction is Direction.ADD else law
 
     def largest_loss(self) -> LargestLoss:
-        """∞; for add the least loss of the pair from the other side."""
+        """Return ∞; for add the least loss of the pair from the other side."""
         if self.direction is Direction.ADD:
             return -_least_opposed(ball(self.rate), ball(self.squared_shift).sqrt())
         return unbounded()
 
     def revealed(self) -> Product | None:
-        """None is proven."""
+        """Return None: no such pair is proven."""
         return None
 
     @property
@@ -136,7 +136,7 @@ class OpposedGaussians(DirectedPair):
 
 
 def _zeroed(draws: Draws, base: Pair) -> LossDistribution:
-    """A record contributes in the first dataset: k ~ ``draws`` times, which counts as revealed."""
+    """Return the pair of a record that contributes k ~ ``draws`` times in the first dataset; k counts as revealed."""
     weights, rest = counts_of(draws)
     rate = ball(draws.rate)
     eta = -(draws.slots * (-rate).log1p()).expm1() if draws.rate < 1 else arb(1)
@@ -165,7 +165,7 @@ def _zeroed(draws: Draws, base: Pair) -> LossDistribution:
 
 
 def _profile(law: LossDistribution) -> Callable[[arb], arb]:
-    """Return log α -> H_α; of many atoms only those next to log α are looked at one by one."""
+    """Return log α -> H_α; of many atoms only those next to log α are summed one by one."""
     if not law.discrete:
         return lambda loss: positive_part(law.delta(loss))
     points = sorted(law.points, key=lambda point: -float(point.loss.mid()))
@@ -197,7 +197,7 @@ def _three_laws(h: Callable[[arb], arb], g: Callable[[arb], arb], loss: arb, eta
         return h((alpha + w).log()) + w * g((kappa / w).log())
 
     low, high = float(kappa.mid().log()) - _FAR, float(kappa.mid().log()) + _FAR
-    with working(_ROUGHLY):  # any w bounds; which one is tried may be found roughly
+    with working(_ROUGHLY):  # any w gives a bound, so that a rough search suffices
         for _ in range(_SEARCHED):
             first, second = low + (high - low) / 3, high - (high - low) / 3
             low, high = (low, second) if at(first).mid() < at(second).mid() else (first, high)
@@ -205,7 +205,7 @@ def _three_laws(h: Callable[[arb], arb], g: Callable[[arb], arb], loss: arb, eta
 
 
 def _zeroed_gaussians(gamma: arb, shift: arb) -> LossDistribution:
-    """Above 0 the loss of N(0) and N(2s), mixed, against N(0) and N(s); below 0 that of N(0) against the latter."""
+    """Return the losses of N(0) and N(2s) mixed against N(0) and N(s) above 0, and of N(0) against these below 0."""
     s, rest = shift, 1 - gamma
 
     def above(loss: arb) -> Masses:  # (1-γ + γ u² e^(-2s²)) = e^l (1-γ + γ u e^(-s²/2)) at u = e^(sx), one root
@@ -251,12 +251,12 @@ def _zeroed_gaussians(gamma: arb, shift: arb) -> LossDistribution:
 
 
 def _opposed_gaussians(gamma: arb, s: arb) -> LossDistribution:
-    """The loss falls from 0 to its least value, and then grows without end, as x does."""
+    """Return the losses, which fall from 0 to a minimum and then grow without bound in x."""
     rest = 1 - gamma
     e = (s * s).exp()
 
     def roots(loss: arb) -> tuple[arb | None, arb] | None:
-        """The x at which the loss is l, as far as there are: the smaller only below 0. None: l is below all losses."""
+        """Return the x at which the loss is l: two below 0, else one; None if l is below all losses."""
         b = loss.exp()
         # with w = e^(sx - s²/2): γ w² / e - γ e^l w - (1-γ)(e^l - 1) = 0
         flat = (rest / gamma) * loss.expm1() / e

@@ -32,9 +32,9 @@ Curve = Callable[[Fraction], tuple[arb, arb | None]]
 # relative, of an upper bound
 _WIDER = ("0", "1e-7", "1e-6", "1e-5", "3e-5", "1e-4", "3e-4", "1e-3", "3e-3", "1e-2", "1.5e-2", "2e-2", "3e-2")
 _CLOSE, _CLOSE_SUMS, _ROUNDS, _DIGITS = Fraction("1e-4"), Fraction("2e-3"), 16, 12
-_LEAST_GRID = 512, 2  # points, and the logarithm of how many lie between 0 and 1
-_SHARE = 3  # one attempt takes at most one in this number of parts of the work that the checker may do
-_NEGLIGIBLE = 1e-9  # relative, of δ
+_LEAST_GRID = 512, 2  # points, and the logarithm of the number of those between 0 and 1
+_SHARE = 3  # inverse of the largest share of the checker's work that one attempt takes
+_NEGLIGIBLE = 1e-9  # negligible mass, relative to δ
 _HALVINGS, _CLOSER = 20, 3
 _NAMES = {"replace": ("replace", "both orders"), "remove": ("remove", "zero"), "add": ("add", "restore")}
 

@@ -94,7 +94,7 @@ def statement(
     draws = list(dict.fromkeys(told for part, _ in parts if (told := part.resolved().draws(subject.relation))))
     last = any(isinstance(part, LastIterate) for part, _ in parts)
     hidden = f"; that {CONDITION}" if last else ""
-    # an earlier answer may set the bound of a later release only where it is an answer that everybody may see
+    # an earlier answer may set the bound of a later release only if it is published
     bounds = "bounds and divisors that are public constants" if last else _BOUNDS
     rates = any(getattr(part, "sample_rate", None) not in (None, 1) for part, _ in parts)
     if noise_drawn == IDEAL_NOISE and not all(isinstance(part.noise, Gaussian) for part, _ in parts):

@@ -4,7 +4,7 @@ Rényi divergences add up under adaptive composition, for each class of ordered 
 The conversion to (ε, δ) is that of Canonne, Kamath & Steinke 2020, at the best real order, which is searched for in
 floating point and then proven in balls: no list of orders caps it. The derivations are in ``renyi.md``.
 
-What is returned says how far the *Rényi* analysis reaches. It is sound, and looser than composing the loss itself.
+The result is the limit of the *Rényi* analysis. It is sound, and looser than composing the loss itself.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ LogMoment = Callable[[Fraction, int], arb]  # (order, accuracy in bits) -> (λ-1
 
 _LEAST_EXCESS, _LARGEST_EXCESS = 1e-9, 1e9  # range of λ - 1 that is searched
 _STRIDE = math.log(8)
-_FINE, _FINEST = 4e-3, 1e-11  # in log(λ-1): where the golden section may end, and where it ends
-_FLAT = 1e-8  # relative, of values that a parabola may interpolate
+_FINE, _FINEST = 4e-3, 1e-11  # widths in log(λ-1) at which the golden section may end, and must end
+_FLAT = 1e-8  # relative differences of values that a parabola may interpolate
 _SEARCH_BITS, _PROOF_BITS = 40, 96
 _APART = tuple(Fraction(1, 1 << bits) for bits in (14, 20, 26, 32))  # relative distances of the orders of a lower bound
 _CLOSE = 1e-6  # relative width at which the search for a lower bound ends
@@ -189,7 +189,7 @@ def spent_at_most(product: Product, target: Target) -> Fraction | float:
     return _Conversion(target, partial(total_log_moment, product)).best(exact_ends=False)[0].exact_upper
 
 
-Found = tuple[Enclosure, Fraction | None, bool]  # the ends, the order, whether both are proven
+Found = tuple[Enclosure, Fraction | None, bool]  # the bounds, the order, whether both are proven
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ class _Conversion:
     moment: LogMoment
 
     def convex(self, s: Fraction, bits: int = _PROOF_BITS) -> arb:
-        """N(s) or G(s)."""
+        """Return N(s) or G(s)."""
         target = self.target.value
         last = ball(target).log() if self.target.for_epsilon else ball(s * target)
         x = ball(s)
@@ -265,7 +265,7 @@ class _Conversion:
 
 
 def _best_excess(objective: Callable[[Fraction], float], hints: tuple[Fraction, ...]) -> Fraction | None:
-    """λ-1 at which the objective is about least: it falls, then rises. None where it is nowhere finite."""
+    """Return λ-1 at which the objective is about least: it falls, then rises. None where it is nowhere finite."""
 
     def value_at(excess: Fraction) -> float:
         try:
@@ -355,7 +355,7 @@ def _lower_end(bound: _Bound, value: Callable[[Fraction], arb], middle: Fraction
 def _three(
     value: Callable[[Fraction], arb], middle: Fraction, apart: Fraction
 ) -> tuple[list[arb], list[arb], arb, arb]:
-    """Three nearby points and the values there, and the slopes of the chords between them."""
+    """Return three nearby points, the values there, and the slopes of the chords between them."""
     places = [middle * (1 - apart), middle, middle * (1 + apart)]
     s, n = [ball(place) for place in places], [value(place) for place in places]
     return s, n, (n[1] - n[0]) / (s[1] - s[0]), (n[2] - n[1]) / (s[2] - s[1])

@@ -81,7 +81,7 @@ class Approximation:
     """A number without a proof, and without a known sign of its error.
 
     Attributes:
-        epsilon: The approximate ε; it may lie below what is really spent.
+        epsilon: The approximate ε; it may lie below the ε that is spent.
         mu: The μ of the Gaussian mechanism that is put in the place of the composition.
         certified: Always False.
     """

@@ -1,10 +1,10 @@
-"""Bounds on δ(ε) of any product, by closed forms only: immediate for any numbers, and seldom narrow.
+"""Bounds on δ(ε) of any product by closed forms only: fast for any numbers, but seldom narrow.
 
-Where a search for a parameter is stopped, or its proofs are out of reach, they say what suffices and what fails. Above
-stand the bounds of ``drawn_steps.md`` for Gaussian noise, and for any noise the full batch (``pairs/revealed.md``) and
-basic composition: releases that are (ε_i, δ_i)-DP are (Σ ε_i, Σ δ_i)-DP (Dwork & Roth 2014, Theorem 3.16). Below stand
-a single release, as leaving out the others is post-processing, and for Gaussian noise the drawn steps. Steps that are
-allocated in secret: ``at_once.md``.
+They serve where a search for a parameter is stopped, or its proofs are out of reach. The upper bounds are those of
+``drawn_steps.md`` for Gaussian noise, and for any noise the full batch (``pairs/revealed.md``) and basic composition:
+releases that are (ε_i, δ_i)-DP are (Σ ε_i, Σ δ_i)-DP (Dwork & Roth 2014, Theorem 3.16). The lower bounds are that of a
+single release, as leaving out the others is post-processing, and for Gaussian noise that of the drawn steps. For steps
+that are allocated in secret see ``at_once.md``.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def delta_at_once(product: Product, epsilon: Fraction) -> Enclosure:
 
 
 def _basic(product: Product, epsilon: Fraction) -> Fraction:
-    """Equal shares of ε for all releases."""
+    """Bound δ(ε) by basic composition with equal shares of ε for all releases."""
     total = sum(count for _, count in product)
     share = epsilon / total if total else epsilon
     return sum((count * _single(((pair, 1),), share, "up") for pair, count in product), Fraction(0))

@@ -42,17 +42,17 @@ _LARGEST_LAW_PRECISION = 1 << 11
 
 
 def has_closed_form(product: Product) -> bool:
-    """Whether the product is a single pair taken once (merged Gaussians count as one) and its distribution is known."""
+    """Return whether the product is a single pair with a known distribution; merged Gaussians count as one."""
     return len(product) == 1 and product[0][1] == 1 and product[0][0].has_distribution
 
 
 def certainly_infinite(pair: Pair) -> arb:
-    """P(L = ∞) as a ball at the working precision: δ(ε) is at least that for every ε."""
+    """Return P(L = ∞) as a ball at the working precision: δ(ε) is at least that for every ε."""
     return law_at(pair, working_bits()).infinite
 
 
 def squared_shift_of(product: Product) -> Fraction:
-    """Squared shift of all full-batch Gaussian releases taken together."""
+    """Return the squared shift of all full-batch Gaussian releases taken together."""
     shifts = (pair.squared_shift * count for pair, count in product if isinstance(pair, ShiftedGaussians))
     return sum(shifts, Fraction(0))
 
@@ -135,7 +135,7 @@ def closed_form_epsilon(pair: Pair, delta: Fraction, tolerance: float = 2.0**-52
 
 
 def _from_above(pair: ShiftedGaussians, delta: Fraction, above: Fraction) -> tuple[Fraction, float | None]:
-    """About ε(δ), and -d log δ/dε there, by Newton's steps on log δ from above; where doubles fail, what was given."""
+    """Estimate ε(δ) and -d log δ/dε there by Newton's method on log δ; return ``above`` where doubles fail."""
     try:
         mu, aim, epsilon = math.sqrt(pair.squared_shift), math.log(delta), float(above)
     except (OverflowError, ValueError):
@@ -158,7 +158,7 @@ def _from_above(pair: ShiftedGaussians, delta: Fraction, above: Fraction) -> tup
 
 
 def _largest_epsilon(pair: Pair, delta: Fraction) -> Fraction:
-    """Return where to look first: for Gaussian pairs the full batch's ε, an upper bound; else the largest loss."""
+    """Return a first guess: for Gaussian pairs the full batch's ε, an upper bound; else the largest loss."""
     if pair.dominating_shift is not None:
         return ball_end(upper_bound_of_epsilon(pair.dominating_shift, delta), "up")
     highest = law_at(pair, working_bits()).largest_loss()

@@ -1,4 +1,4 @@
-"""Losses on a common lattice: δ(ε) as a Fourier sum, of which only the terms that matter are computed.
+"""Losses on a common lattice: δ(ε) as a Fourier sum, whose negligible terms are bounded and not computed.
 
 If the losses of all releases lie on lattices of rational steps (discrete Gaussian noise, discrete Laplace noise,
 randomised responses), so does their sum, on a lattice that may be far too fine to be listed. The transform of the sum
@@ -207,7 +207,7 @@ def _proof(enclosure: Enclosure, sums: _FourierSum) -> Proof:
 
 
 def _common_step(one: Fraction, other: Fraction) -> Fraction:
-    """Return the largest number of which both are whole multiples."""
+    """Return the largest common divisor of two rational numbers."""
     denominator = math.lcm(one.denominator, other.denominator)
     return Fraction(math.gcd(int(one * denominator), int(other * denominator)), denominator)
 

@@ -1,7 +1,7 @@
 """Sampled Gaussian releases: bounds from the number of steps that draw the record, in closed forms.
 
-They hold for any numbers, and are narrow where losses are large: a draw then spends nearly what it does without
-sampling. The proof is in ``drawn_steps.md``.
+They hold for any numbers, and are narrow where losses are large: a draw then spends nearly as much as without sampling.
+The proof is in ``drawn_steps.md``.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ from dpbounds.privacy.routes.closed_forms import (
 METHOD = "drawn steps"
 
 _PRECISION = 192
-_FARTHEST = Fraction(160)  # deviations from the mean: fewer or more draws are certain, or out of reach
+# deviations from the mean, beyond which fewer or more draws are certain, or impossible in practice
+_FARTHEST = Fraction(160)
 _COUNTED = 5000  # draws whose probability is computed; that of more is bounded
-_LOOKS = 40  # at most, of a search for a number of draws
-_FURTHER = (0, 1, 3)  # deviations on the safe side of the number that is found
+_LOOKS = 40  # most evaluations in a search for a number of draws
+_FURTHER = (0, 1, 3)  # deviations, on the safe side of the number of draws that is found, that are tried
 _RUNGS = 24  # numbers of draws with weights of their own
-_APART = Fraction(1, 50)  # deviations: their distance, if a single draw is less than that
-_FAR = 40  # deviations of a loss, beyond which its tail is bounded by an exponential
+_APART = Fraction(1, 50)  # distance of these numbers in deviations, if a single draw is less
+_FAR = 40  # deviations of a loss beyond which its tail is bounded by an exponential
 _HALVINGS = 24  # steps of the search for ε(δ)
 
 # The squared distance of the means in a drawn step, in units of the squared per-record bound: by itself (2), beside the
@@ -163,7 +164,7 @@ class _Sampled:
             return ball_end(found, "up") if found.is_finite() else None
 
     def delta_at_most(self, epsilon: Fraction) -> Fraction:
-        """(2) and (3): all draws, none, or from as many down as make both terms alike."""
+        """Bound δ(ε) from above by (2) and (3): all draws, none, or fewer from where both terms are alike."""
         best = min(Fraction(1), self._spent(self.every, epsilon))
         if not self.releases:
             return best
@@ -172,7 +173,7 @@ class _Sampled:
         return min(best, *(self._from_above(ladder)(epsilon) for ladder in ladders))
 
     def epsilon_at_most(self, delta: Fraction) -> Fraction:
-        """(5): all draws, none, or from the fewest down whose excess is less probable than δ."""
+        """Bound ε(δ) from above by (5): all draws, none, or about the fewest whose excess is less probable than δ."""
         best = self._spent_epsilon(self.every, delta)
         if not self.releases:
             return best
@@ -186,7 +187,7 @@ class _Sampled:
         return best
 
     def delta_at_least(self, epsilon: Fraction) -> Fraction:
-        """(4): none, or from as many up as make both factors alike."""
+        """Bound δ(ε) from below by (4): no draws, or more from where both factors are alike."""
         if not self._attackable:
             return Fraction(0)
         place, _ = self._boundary(lambda draws: self.at_least(draws) > self._attained(draws, epsilon, "down"))
@@ -194,7 +195,7 @@ class _Sampled:
         return max(self._from_below(ladder)(epsilon) for ladder in ladders)
 
     def epsilon_at_least(self, delta: Fraction, most: Fraction) -> Fraction:
-        """(5): none, or up to the most draws that are more probable than δ. ``most`` is an upper bound."""
+        """Bound ε(δ) from below by (5): no draws, or up to the most that are more probable than δ; at most ``most``."""
         if not self._attackable:
             return Fraction(0)
         place, _ = self._boundary(lambda draws: self.at_least(draws) > delta)
@@ -328,7 +329,7 @@ def _more_than(draws: int, count: int, rate: Fraction) -> tuple[Fraction, Fracti
         low = max(low, ball_end(1 - _chernoff(draws, count, rate), "down"))
     if least <= _COUNTED and count <= _MOST_STEPS:
         exact = ball(rate).beta_lower(arb(least), arb(count - draws), 1)
-        if -1 < exact < 2:  # a wide ball says nothing
+        if -1 < exact < 2:  # the ball is too wide to be of use
             low, high = max(low, ball_end(exact, "down")), min(high, ball_end(exact, "up"))
     return low, high
 
@@ -343,7 +344,7 @@ def _chernoff(draws: int, count: int, rate: Fraction) -> arb:
 
 
 def plannable(product: Product, target: Fraction) -> bool:
-    """Whether a product and a target (δ or ε) lie where the other routes' choices, made in doubles, mean something."""
+    """Return whether the other routes, which choose in doubles, can plan for this product and target (δ or ε)."""
     if not (target == 0 or _TARGETS[0] <= target <= _TARGETS[1]) or 1 - _NEXT_TO_ONE < target < 1:
         return False
     return all(count <= _MOST_STEPS and _moderate(pair) for pair, count in product)
@@ -359,7 +360,7 @@ def _moderate(pair: Pair) -> bool:
 
 
 def negligible(product: GaussianProduct, epsilon: Fraction) -> bool:
-    """Whether even without sampling δ(ε) is below 10^-1000: ε >= μ²/2 + sqrt(2 log 10^1000) μ, sqrt(...) < 68."""
+    """Return whether δ(ε) < 10^-1000 even without sampling: ε >= μ²/2 + sqrt(2 log 10^1000) μ, sqrt(...) < 68."""
     sampled = _Sampled.of(product)
     whole = sampled.shift(sampled.every, _AS_THEY_ARE)
     beyond = epsilon - whole / 2

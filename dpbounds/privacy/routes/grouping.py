@@ -46,7 +46,7 @@ class _Group:
         return sum(number for _, _, number in self.members)
 
     def widths(self) -> list[float]:
-        """Estimated effect of rounding in each cost alone; in floating point, decides nothing."""
+        """Estimate the effect of rounding in each cost alone, in floating point; no proof depends on it."""
         (low, high), (pair, _, _), count = self.box, self.members[0], self.count
         top = pair.with_costs(high).rough_variance()
         return [

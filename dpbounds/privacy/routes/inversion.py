@@ -22,7 +22,7 @@ DeltaCurve = Callable[[Fraction], tuple[arb, arb]]  # maps ε to balls whose low
 _STEPS = 300
 _SECANTS = 16
 _NEARBY = 12  # secant steps from the guess, until a slower and safer search begins
-_ROOM = 1.25  # by how much the first margin exceeds what the width of the enclosure asks for
+_ROOM = 1.25  # factor by which the first margin exceeds the one that the width of the enclosure needs
 _LARGEST = Fraction(10) ** 1000
 _SECANT_REACH = Fraction(10) ** 100
 
@@ -188,7 +188,7 @@ def _root(estimate: Callable[[Fraction], arb], delta: arb, guess: Fraction) -> F
 
 
 def _refined(root: Fraction, estimate: Callable[[Fraction], arb], delta: arb, bits: int) -> Fraction:
-    """More than a double's digits: secant steps from 2^-50 on either side, each about doubling the digits."""
+    """Return the root to more digits than a double's, by secant steps that about double the digits each time."""
     if bits <= 60 or root == 0:
         return root
     first, second = root * (1 - Fraction(1, 1 << 50)), root * (1 + Fraction(1, 1 << 50))

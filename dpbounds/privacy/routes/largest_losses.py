@@ -92,7 +92,7 @@ def delta_by_largest_losses(product: Product, epsilon: Fraction) -> Proof:
 
 
 def _above(law: LossDistribution, loss: arb) -> arb:
-    """P(the loss is finite and larger), or a little more: of atoms all that are not certainly smaller."""
+    """Return P(the loss is finite and larger), or a little more: of atoms all that are not certainly smaller."""
     tail, _ = law.tail(loss)
     return sum((point.p for point in law.points if not point.loss <= loss), tail).min(arb(1))
 

@@ -74,7 +74,7 @@ class _Outcomes:
         )
 
     def curve(self, epsilon: Fraction) -> tuple[arb, arb]:
-        """δ(ε), twice the same ball."""
+        """Return δ(ε), twice the same ball."""
         value = self._beside_gaussians(epsilon) if self.squared_shift else self._alone(epsilon)
         return value, value
 
@@ -114,7 +114,7 @@ class _Outcomes:
         return delta
 
     def crossing(self, delta: arb) -> Fraction:
-        """About where δ(ε) crosses δ, at least 0: between two losses e^ε is (P + infinite - δ)/Q."""
+        """Return about where δ(ε) crosses δ, at least 0: between two losses e^ε is (P + infinite - δ)/Q."""
 
         def exceeds(index: int) -> bool:
             level = self.infinite + self.first_law[index] - (-self.places[index]).exp() * self.second_law[index]

@@ -30,9 +30,9 @@ THEOREM = PAPER.theorem(
     ),
     notes="""
     - The proof bounds moments of the privacy loss for q < 1/(16z) and orders up to z² ln(1/(qz)). Papers that quote it
-      at q = 1 (full batches), or with c₁ and c₂ as if they were known, leave that range; there a direct account of the
-      Gaussians replaces it. What c₂ has to be is the accountant's to say.
+      at q = 1 (full batches), or with c₁ and c₂ as if they were known, leave that range; there a direct analysis of the
+      Gaussian mechanism replaces it. The c₂ that suffices is computed by an accountant.
     - It is quoted for any δ > 0. No constants serve all δ close to 1: with q and ε fixed and 1 - δ = 2(1-q)^T the
-      prescribed noise vanishes as T grows, and whether a record ever took part shows.
+      prescribed noise vanishes as T grows, so that the output shows whether a record took part in any step.
     """,
 )

@@ -50,6 +50,6 @@ THEOREM = PAPER.theorem(
     relies_on="cited/arora-et-al-2023/theorem-3.1",
     notes="""
     - Its step length is left out: the copy prints α min(1, √(bε)/√d), where the count of the noise needs √b ε/√d.
-    - D is taken as a real number, as print has it.
+    - D is taken as a real number, as in the paper.
     """,
 )

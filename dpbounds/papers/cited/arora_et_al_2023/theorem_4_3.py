@@ -26,8 +26,8 @@ THEOREM = PAPER.theorem(
         meaning="norm of the empirical gradient, at least",
     ),
     notes="""
-    - A gradient is the smallest thing a second-order stationary point bounds, so it holds for those, too.
-    - The copy has no condition on d; whether print has one was not compared. Without one the order would be false:
+    - A second-order stationary point has a small gradient, so the bound holds for those, too.
+    - The copy has no condition on d; whether the paper has one was not compared. Without one the order would be false:
       where d = 1 an exponential mechanism, whatever δ is, finds a gradient of the order of G ln(n)/(nε).
     - The proof in the copy was not redone; dpbounds/lower-bound/gradient-norm has one of its own, with constants.
     """,

@@ -36,7 +36,7 @@ THEOREM = PAPER.theorem(
     - A conversion of the source's text compares the identity with a projection followed by its lift, as if their
       difference had a small norm; it has norm at least 1, because the product has rank k < d. The bound itself does not
       need that: on the span of the leading right singular vectors of the features the projection is nearly an isometry,
-      and what is left has norm of order 1/√k. The original was not compared.
+      and the rest has norm of order 1/√k. The original was not compared.
     - The projection does not depend on the data. That no projected feature is long holds with high probability only:
       clipping the projected features keeps the privacy exact.
     """,

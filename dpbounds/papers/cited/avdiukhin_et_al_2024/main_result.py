@@ -1,4 +1,4 @@
-r"""The noise that privacy needs is enough to escape saddles: DP-SGD as it is reaches an $\alpha$-second-order
+r"""The noise that privacy needs is enough to escape saddle points: unmodified DP-SGD reaches an $\alpha$-second-order
 stationary point with $\alpha$ of order $d^{1/4} / \sqrt{n\varepsilon}$, up to logarithms, for smooth losses with
 Lipschitz Hessians that need not be Lipschitz themselves.
 """
@@ -19,7 +19,7 @@ THEOREM = PAPER.theorem(
         hides="delta G L rho_H Delta_F",
     ),
     notes="""
-    The abstract states no order: it comes from a summary by a third party, and the theorem was not seen. In place of a
-    Lipschitz loss it assumes something of the noise of stochastic gradients.
+    The abstract states no order. The order is taken from a summary by a third party; the theorem was not read. In place
+    of a Lipschitz loss it assumes a property of the noise of stochastic gradients.
     """,
 )

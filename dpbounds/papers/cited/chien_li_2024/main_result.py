@@ -13,8 +13,8 @@ THEOREM = PAPER.theorem(
     sampling="mini-batches, last iterate only",
     assumptions="bounded set",
     notes="""
-    - The abstract states no formula, so there is nothing to evaluate. The accountants here charge every step: they are
-      right for an observer of the last iterate alone, but may charge too much.
+    - The abstract states no formula, so there is nothing to evaluate. An accountant that counts every step remains
+      valid for an observer of the last iterate alone, but may overestimate ε.
     - Of the five papers' algorithms it could concern those on a bounded set that release one iterate.
     """,
 )

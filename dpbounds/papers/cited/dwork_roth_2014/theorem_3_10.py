@@ -1,7 +1,7 @@
 r"""The exponential mechanism is private: choosing a candidate with probability proportional to
 $\exp(\varepsilon u / 2\Delta_u)$, where no neighbour changes a score $u$ by more than $\Delta_u$, is
-$\varepsilon$-differentially private. Its loss spans at most $\varepsilon$, which is more: it is
-$\frac{\varepsilon^2}{8}$-zCDP.
+$\varepsilon$-differentially private. Its privacy loss has a range of at most $\varepsilon$, a stronger property, by
+which it is $\frac{\varepsilon^2}{8}$-zCDP.
 """
 
 from dpbounds.papers.cited.dwork_roth_2014 import PAPER
@@ -24,13 +24,13 @@ THEOREM = PAPER.theorem(
         Bound(
             q.epsilon**2 / 8,
             "rho",
-            "its budget of zCDP: a quarter of what ε-privacy alone gives",
+            "its budget of zCDP: a quarter of that from ε-DP alone",
             unit=Unit(samples=-2),
         ),
     ),
     privacy=Privacy(lambda at: ExponentialMechanism(at[q.epsilon], relation=at.relation), "epsilon"),
     notes="""
-    Under either relation, with the Δ_u that holds for it. What has to be bounded is the change of scores up to a
-    constant: a common shift cancels.
+    Under either relation, with the Δ_u that holds for it. Only the change of scores up to a constant has to be bounded:
+    a common shift cancels.
     """,
 )

@@ -1,7 +1,7 @@
 r"""Utility of the exponential mechanism: if $m$ of $N$ candidates attain the best score, the chosen one falls short of
 it by more than $\frac{2\Delta_u}{\varepsilon}\left(\ln\frac{N}{m} + t\right)$ with probability at most $e^{-t}$.
-Proof: the candidates that fall short by $s$ weigh at most $N e^{-\varepsilon s / 2\Delta_u}$ times a best one, and $m$
-best ones are there to be chosen.
+Proof: the candidates that fall short by $s$ are together at most $N e^{-\varepsilon s / 2\Delta_u}$ times as probable
+    as one best candidate, and there are $m$ best candidates.
 """
 
 from dpbounds.papers.cited.dwork_roth_2014 import PAPER
@@ -19,7 +19,7 @@ THEOREM = PAPER.theorem(
     conditions=Condition(best_candidates <= q.N, "the best ones are among the candidates"),
     parts=Bound(
         2 * q.Delta_u / q.epsilon_0 * (log(q.N / best_candidates) + log(1 / q.zeta)),
-        meaning="what the score falls short by, at most, with probability 1 - ζ (t = ln(1/ζ))",
+        meaning="largest shortfall of the score, with probability 1 - ζ (t = ln(1/ζ))",
         unit=Unit(loss=1, samples=1),
         increasing_in="Delta_u",
         decreasing_in="epsilon_0",

@@ -1,4 +1,4 @@
-"""Kairouz, Oh & Viswanath 2015: what any composition of (ε, δ)-private releases can leak, exactly."""
+"""Kairouz, Oh & Viswanath 2015: the exact privacy of the composition of (ε, δ)-DP releases."""
 
 from dpbounds.papers.cited import dwork_roth_2014
 from dpbounds.theorems.language import Paper

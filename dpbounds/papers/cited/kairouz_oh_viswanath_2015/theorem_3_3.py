@@ -35,7 +35,7 @@ THEOREM = PAPER.theorem(
         Bound(
             pure_delta,
             "pure-delta",
-            "δ_i: what T pure releases leak beyond that ε",
+            "δ_i: δ of T pure releases at that ε",
             bases="loss length",
             increasing_in=(flips,),
         ),
@@ -48,8 +48,8 @@ THEOREM = PAPER.theorem(
         ),
     ),
     notes="""
-    - It is optimal for what knows nothing of a release but one (ε₀, δ₀). A Gaussian is known better than that: its own
-      curve, composed, gives much less.
+    - It is optimal if only one (ε₀, δ₀) is known of each release. Of the Gaussian mechanism the whole privacy profile
+      is known: composed, it gives a much smaller ε.
     - Unequal guarantees: exact values are hard to compute in general; dpbounds.privacy encloses them.
     """,
 )

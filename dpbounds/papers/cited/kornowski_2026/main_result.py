@@ -1,7 +1,7 @@
 r"""Bilevel problems, strongly convex in the lower level and not necessarily convex in the upper one: a private method
-that asks for gradients only returns a point at which the gradient of the whole has norm of order
-$\left(\frac{\sqrt d}{n\varepsilon}\right)^{1/2} + \left(\frac{\sqrt{d_v}}{n\varepsilon}\right)^{1/3}$, up to
-logarithms, for the empirical and for the population risk.
+that queries only gradients returns a point at which the gradient of the whole has norm of order $\left(\frac{\sqrt
+d}{n\varepsilon}\right)^{1/2} + \left(\frac{\sqrt{d_v}}{n\varepsilon}\right)^{1/3}$, up to logarithms, for the empirical
+and for the population risk.
 """
 
 from dpbounds.papers.cited.kornowski_2026 import PAPER

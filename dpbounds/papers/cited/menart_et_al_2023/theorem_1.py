@@ -1,8 +1,8 @@
 r"""Under the Kurdyka-Łojasiewicz condition $F - \inf F \le \gamma^k |\nabla F|^k$, $1 \le k \le 2$, on a ball that is
 large enough, a private variance-reduced gradient descent has excess empirical risk of order $\left(\frac{\gamma G
-\sqrt{d \ln(1/\delta)}}{n\varepsilon} \sqrt{1 + \Delta_F^{-(2-k)/k} \gamma^2 L}\right)^k$ up to logarithms: $(\sqrt d
-/ n\sqrt\rho)^k$ in terms of $\rho$-zCDP. That is nearly optimal. Not knowing $k$ costs: noisy gradient descent then
-reaches $(\sqrt d / n\sqrt\rho)^{2k/(4-k)}$, which is the same for $k = 2$.
+\sqrt{d \ln(1/\delta)}}{n\varepsilon} \sqrt{1 + \Delta_F^{-(2-k)/k} \gamma^2 L}\right)^k$ up to logarithms:
+$(\sqrt d / n\sqrt\rho)^k$ in terms of $\rho$-zCDP. That is nearly optimal. Without knowledge of $k$, noisy gradient
+descent reaches $(\sqrt d / n\sqrt\rho)^{2k/(4-k)}$, which is the same for $k = 2$.
 """
 
 from dpbounds.papers.cited.menart_et_al_2023 import PAPER
@@ -39,6 +39,6 @@ THEOREM = PAPER.theorem(
     notes="""
     - For k >= 2 the abstract has the same order for Lipschitz, weakly convex losses by a private proximal point method;
       without the condition its noisy gradient descent finds gradients of norm between a = √d/(n√ρ) and √a.
-    - Theorem and algorithm were not seen: what they need of the ball is known only as quoted.
+    - Theorem and algorithm were not read: the assumptions on the ball are known only as quoted.
     """,
 )

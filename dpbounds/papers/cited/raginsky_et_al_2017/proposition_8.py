@@ -1,4 +1,4 @@
-r"""How far gradient Langevin dynamics lags behind its diffusion: for a smooth, dissipative risk, the laws of the $T$-th
+r"""Discretisation error of gradient Langevin dynamics: for a smooth, dissipative risk, the distributions of the $T$-th
 iterate with step length $\eta$ and inverse temperature $\beta$ and of the diffusion at time $\eta T$ have 2-Wasserstein
 distance of order $C_1 \eta^{1/4} \cdot \eta T$, where $C_1$ grows like $\sqrt\beta$ with the other constants fixed.
 """
@@ -19,7 +19,7 @@ THEOREM = PAPER.theorem(
         hides="L d",
     ),
     notes="""
-    The growth of C₁ with β is what the terms of Theorem 2 of Wang, Chen & Xu imply; the source's own constant was not
-    compared. With stochastic gradients there is a second term, in their relative variance.
+    The growth of C₁ with β is inferred from the terms of Theorem 2 of Wang, Chen & Xu; the source's own constant was
+    not compared. With stochastic gradients there is a second term, in their relative variance.
     """,
 )

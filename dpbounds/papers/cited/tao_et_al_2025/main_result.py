@@ -22,8 +22,8 @@ THEOREM = PAPER.theorem(
         hides="delta G L rho_H Delta_F",
     ),
     notes="""
-    - The abstract states no exponent; the formulas of the text were not decoded in the copy, and the theorem not seen.
-    - The 2/5 is worse than the 1/2 of Liu & Talwar 2024. Whether the criticism concerns their proof, the abstract does
-      not say: the contradiction is theirs, and both stand as claimed.
+    - The abstract states no exponent. The copy of the text lacks its formulas, and the theorem was not read.
+    - The 2/5 is worse than the 1/2 of Liu & Talwar 2024. The abstract does not say whether its criticism concerns their
+      proof. Both results are recorded as claimed.
     """,
 )

@@ -1,6 +1,6 @@
 r"""Minimax problems that are non-convex in one argument and strongly concave in the other: a private, purely
 first-order method (nested descent and ascent, with SPIDER estimates) finds, with high probability, an
-$\alpha$-second-order stationary point of the empirical function that is left after maximising, with $\alpha$ of order
+$\alpha$-second-order stationary point of the empirical function after the inner maximisation, with $\alpha$ of order
 $\left(\frac{\sqrt d}{n\varepsilon}\right)^{2/3}$.
 """
 

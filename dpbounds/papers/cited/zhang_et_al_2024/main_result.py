@@ -1,4 +1,4 @@
-r"""Losses that are neither smooth nor convex, of which only values are asked: a $(r, \alpha)$-stationary point in
+r"""Losses that are neither smooth nor convex, of which only values are queried: a $(r, \alpha)$-stationary point in
 Goldstein's sense is found for a sample of size of order $\frac{d}{r \alpha^3} + \frac{d^{3/2}}{\mu r \alpha^2}$, up to
 logarithms, with Rényi differential privacy of $(a, a\mu^2/2)$ for every order $a$.
 """

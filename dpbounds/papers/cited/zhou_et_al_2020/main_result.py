@@ -30,8 +30,8 @@ THEOREM = PAPER.theorem(
         ),
     ),
     notes="""
-    - The two do not say the same: the first one does not fall below ε√d, however many records there are.
-    - Taken at its word, the abstract's order is at most the n^(-1/3) + (√d/n)^(1/2) that later work calls an
-      improvement on it; the form with ε is what that work compares with.
+    - The two orders differ: the quoted one does not fall below ε√d, however many records there are.
+    - Read literally, the abstract's order is at most the n^(-1/3) + (√d/n)^(1/2) that later work calls an improvement
+      on it; that work compares with the form that has ε.
     """,
 )

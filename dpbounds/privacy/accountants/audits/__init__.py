@@ -1,6 +1,6 @@
 """Lower bounds on ε from the scores of canaries, which hold with a stated confidence.
 
-Derived in ``audits.md``, with what is assumed.
+The derivation and its assumptions are in ``audits.md``.
 """
 
 from dpbounds.privacy.accountants.audits.scores import ScoreAudit, audit_scores

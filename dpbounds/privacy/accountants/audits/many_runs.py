@@ -34,12 +34,12 @@ from dpbounds.privacy.pairs.losses import ball
 
 Floats = NDArray[np.float64]
 
-_CELLS = 240  # into which the false positive rates are cut
-_NEGLIGIBLE = 1e-4  # share of the level that either end of them may cost
+_CELLS = 240  # number of cells of false positive rates
+_NEGLIGIBLE = 1e-4  # share of the level that is given up at either end of the cells
 
 
 class Hypothesis(Protocol):
-    """A kind of privacy, with one number: the larger it is, the more it allows."""
+    """A kind of privacy with one number: the larger the number, the weaker the privacy."""
 
     def planned(self, number: float, rates: Floats) -> Floats:
         """Return the largest true positive rates at false positive rates, in double precision."""
@@ -66,7 +66,7 @@ class Privacy:
         return np.minimum(1, found)
 
     def allowed(self, number: Fraction, rate: Fraction) -> arb:
-        """min(1, e^ε a + δ, 1 - e^-ε (1 - δ - a)) at a."""
+        """Return min(1, e^ε a + δ, 1 - e^-ε (1 - δ - a)) at a."""
         if 1 - self.delta - rate <= 0:
             return arb(1)
         few = ball(number).exp() * ball(rate) + ball(self.delta)
@@ -74,7 +74,7 @@ class Privacy:
         return few.min(many)
 
     def shown(self, false_positives: Fraction, false_negatives: Fraction) -> Fraction:
-        """Log of (1 - δ - b)/a, and the same with a and b exchanged."""
+        """Return the larger of log((1 - δ - b)/a) and log((1 - δ - a)/b), rounded down."""
         found = Fraction(0)
         for small, other in ((false_positives, false_negatives), (false_negatives, false_positives)):
             rest = 1 - self.delta - other
@@ -94,11 +94,11 @@ class GaussianPrivacy:
         return found
 
     def allowed(self, number: Fraction, rate: Fraction) -> arb:
-        """Φ(Φ^-1(a) + μ) at a."""
+        """Return Φ(Φ^-1(a) + μ) at a."""
         return ((2 * ball(rate)).erfcinv() - ball(number) / arb(2).sqrt()).erfc() / 2
 
     def shown(self, false_positives: Fraction, false_negatives: Fraction) -> Fraction:
-        """Φ^-1(1 - a) - Φ^-1(b)."""
+        """Return Φ^-1(1 - a) - Φ^-1(b), rounded down."""
         if not (0 < false_positives < 1 and 0 < false_negatives < 1):
             return Fraction(0)
         with working(PRECISION):

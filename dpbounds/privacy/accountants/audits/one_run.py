@@ -24,7 +24,7 @@ from dpbounds.privacy.pairs.losses import ball
 
 Floats = NDArray[np.float64]
 
-_EPSILONS: Floats = np.geomspace(0.02, 80, 120)  # at which the (ε, δ) of a Gaussian hypothesis are tried
+_EPSILONS: Floats = np.geomspace(0.02, 80, 120)  # values of ε at which the δ of a Gaussian hypothesis is tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Guesses:
 
 
 def _gaussian_deltas(mu: float) -> Floats:
-    """δ(ε) of μ-Gaussian differential privacy at the ε that are tried, in double precision."""
+    """Return δ(ε) of μ-Gaussian differential privacy at the ε that are tried, in double precision."""
     if mu == 0:
         return np.zeros_like(_EPSILONS)
     firsts, seconds = special.ndtr(mu / 2 - _EPSILONS / mu), special.log_ndtr(-mu / 2 - _EPSILONS / mu)

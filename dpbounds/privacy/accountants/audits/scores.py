@@ -36,7 +36,7 @@ DESIGNS: tuple[Design, ...] = ("one-run", "many-runs")
 Floats = NDArray[np.float64]
 Coins = NDArray[np.bool_]
 
-_UNFAIR = 1e-9  # fair coins are as one-sided as that with this probability: the file is refused
+_UNFAIR = 1e-9  # probability of fair coins as one-sided as these, below which the file is refused
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -116,7 +116,7 @@ def audit_scores(
 
     Args:
         scores: One finite number per canary (one run) or per run (many runs), from all that the run released. Larger
-            ones speak for the canary having been in the data. They are made without a look at ``included``.
+            ones speak for the canary having been in the data. They must not depend on ``included``.
         included: Whether the canary was in the data: booleans, or 0 and 1.
         design: "one-run": one run on many canaries, each of which was included by a fair coin of its own.
             "many-runs": independent runs of one procedure on the same data, some with one canary and some without it.
@@ -130,7 +130,7 @@ def audit_scores(
             which hold together.
 
     Returns:
-        The bounds, rounded down, with what they rest on. Derived in ``audits.md``.
+        The bounds, rounded down, with the tests that show them. Derived in ``audits.md``.
 
     Raises:
         InvalidValue: A value is not allowed, or all scores are of one kind.
@@ -291,7 +291,7 @@ def _numbers(given: Any, name: str) -> Floats:
 
 
 def _demand_fair_coins(included: int, excluded: int) -> None:
-    """Refuse numbers that fair coins do not give."""
+    """Refuse numbers of included and excluded canaries that fair coins hardly ever give."""
     chance = float(stats.binomtest(included, included + excluded).pvalue)
     if chance < _UNFAIR:
         told = f"{included} in and {excluded} out"

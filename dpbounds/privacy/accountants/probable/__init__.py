@@ -1,6 +1,7 @@
 """Monte Carlo bounds on ε and δ, with a stated confidence, for pairs without a tight enclosure.
 
-Derived, with what is assumed, in ``probable.md``. Nothing here is certified, and nothing that certifies takes it.
+The derivation and its assumptions are in ``probable.md``. These bounds are not certified, and no certified value uses
+them.
 """
 
 from dpbounds.privacy.accountants.probable.answers import DEFAULT_SAMPLES, Probable, probable_delta, probable_epsilon

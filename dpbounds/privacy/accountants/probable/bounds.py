@@ -98,7 +98,7 @@ def upper_bounds(
 
 
 def _up(log: float) -> Fraction:
-    """At least e^log."""
+    """Return a number that is at least e^log."""
     return Fraction(math.exp(min(log, 1.0)) * (1 + 2.0**-40)) if log < 1 else Fraction(3) ** math.ceil(log)
 
 
@@ -123,11 +123,11 @@ def mean_at_most(mean: Fraction, count: int, risk: Fraction) -> Fraction:
 
 
 def _between(low: Fraction, high: Fraction) -> Fraction:
-    """About the geometric mean, as a fraction of few digits; 0 counts as 1e-300."""
+    """Return about the geometric mean, as a fraction of few digits; 0 counts as 1e-300."""
     return Fraction(math.sqrt(max(float(low), 1e-300) * float(high)))
 
 
 def _divergence(mean: Fraction, value: Fraction) -> arb:
-    """KL(mean ‖ value) for mean <= value < 1."""
+    """Return KL(mean ‖ value) for mean <= value < 1."""
     rest = (1 - ball(mean)) * ((1 - ball(mean)) / (1 - ball(value))).log() if mean < 1 else arb(0)
     return rest + ball(mean) * (ball(mean) / ball(value)).log() if mean else rest

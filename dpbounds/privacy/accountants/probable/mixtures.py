@@ -33,13 +33,13 @@ class Mixture(Protocol):
         """‖s̄‖², and c = Σ w(A) ‖s_A‖²/2."""
 
     def normaliser(self, tilt: float) -> float:
-        """Log Z."""
+        """Return log Z."""
 
     def shifted(self, bits: Bits, rows: int, tilt: float) -> Floats:
-        """Draws of the tilted mixture."""
+        """Return draws of the tilted mixture."""
 
     def mean_shift(self) -> Floats:
-        """s̄."""
+        """Return s̄, the mean shift."""
 
     def log_ratio(self, draws: Floats, power: float) -> Floats:
         """Log Σ w(A) X_A^power."""
@@ -64,11 +64,11 @@ class Subsets:
         return (self.shift * self.taken) ** 2 / self.columns, self.taken * self.shift**2 / 2
 
     def normaliser(self, tilt: float) -> float:
-        """Log Z: all sets have shifts of one length."""
+        """Return log Z: all sets have shifts of one length."""
         return tilt * (1 + tilt) * self.taken * self.shift**2 / 2
 
     def shifted(self, bits: Bits, rows: int, tilt: float) -> Floats:
-        """Each step is taken with the probability that is left to it, one after the other."""
+        """Draw the noise, and the steps one after the other, each with its conditional probability."""
         draws, chances = normal(bits, rows, self.columns), uniform(bits, rows, self.columns)
         left = np.full(rows, float(self.taken))
         for step in range(self.columns):
@@ -78,7 +78,7 @@ class Subsets:
         return draws
 
     def mean_shift(self) -> Floats:
-        """s̄."""
+        """Return s̄, the mean shift."""
         return np.full(self.columns, self.shift * self.taken / self.columns)
 
     def log_ratio(self, draws: Floats, power: float) -> Floats:
@@ -132,7 +132,7 @@ class Bins(_Rows):
         return found
 
     def normaliser(self, tilt: float) -> float:
-        """Log Z."""
+        """Return log Z."""
         return float(np.logaddexp.reduce(self._weights(tilt))) - math.log(len(self.shifts))
 
     def shifted(self, bits: Bits, rows: int, tilt: float) -> Floats:
@@ -144,7 +144,7 @@ class Bins(_Rows):
         return found
 
     def mean_shift(self) -> Floats:
-        """s̄."""
+        """Return s̄, the mean shift."""
         found: Floats = self.shifts.mean(axis=0)
         return found
 
@@ -158,10 +158,10 @@ class Bins(_Rows):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Apart(_Rows):
-    """Steps ``separation`` or more apart, each of them with probability ``rate``; shifts do not overlap.
+    """Steps at distance ``separation`` or more, each taken with probability ``rate``; their shifts do not overlap.
 
     Attributes:
-        shifts: A row for each step, its shift in all coordinates; those of steps that are so far apart share none.
+        shifts: A row for each step, its shift in all coordinates; those of steps at distance ``separation`` share none.
     """
 
     separation: int
@@ -196,7 +196,7 @@ class Apart(_Rows):
         return float((self.mean_shift() ** 2).sum()), float(self._chances() @ self._squares()) / 2
 
     def mean_shift(self) -> Floats:
-        """s̄."""
+        """Return s̄, the mean shift."""
         found: Floats = self._chances() @ self.shifts
         return found
 

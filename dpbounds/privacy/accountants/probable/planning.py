@@ -55,7 +55,7 @@ def planned_epsilons(
 
 
 def _falling(excess: Callable[[float], float], low: float) -> float:
-    """Return where a falling function stops being positive; infinity if that is too far away."""
+    """Return the zero of a decreasing function; infinity if that is too far away."""
     high = 2 * low + 1
     while excess(high) > 0:
         low, high = high, 2 * high

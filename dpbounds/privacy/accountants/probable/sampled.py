@@ -24,7 +24,7 @@ _COMMON = 1e-4  # its square, 1e-8, is far above the rounding of a QR factorisat
 
 def mixture_of(mechanism: Mechanism, relation: Relation) -> tuple[Mixture, int]:
     """Return the mixture to sample from, and the number of independent epochs."""
-    neighbour_classes(mechanism, relation)  # what has no pair at all is refused there
+    neighbour_classes(mechanism, relation)  # refuses mechanisms without a pair
     parts = parts_of(mechanism)
     if relation is Relation.REPLACE_ONE or len(parts) > 1:
         raise UnsupportedMechanism(
@@ -61,7 +61,7 @@ def _drawn_apart(part: MatrixMechanism, apart: int, rate: Fraction) -> Apart:
 
 
 def _largest_shift(once: RandomlyAllocated, relation: Relation) -> Fraction | None:
-    """The largest squared shift of a release, over all classes of neighbours; None where one is not of Gaussians."""
+    """Return the largest squared shift of a release over all classes of neighbours; None if one is not Gaussian."""
     found = []
     for each in neighbour_classes(once, relation).every():
         shifts = [squared for pair, _ in each.product if isinstance(pair, Allocated) for squared, _ in pair.shifts]
@@ -72,7 +72,7 @@ def _largest_shift(once: RandomlyAllocated, relation: Relation) -> Fraction | No
 
 
 def _demand_moderate(shifts: float | Floats) -> Floats:
-    """Shifts no smaller than those of the pair: with larger Gram entries nothing is spent less."""
+    """Return the shifts, rounded up, if they can be sampled: larger Gram entries spend at least as much."""
     if not np.all(shifts < _LARGEST_SHIFT):
         raise NotCertified("shifts of this many standard deviations are not sampled; ask for a certified epsilon")
     return np.asarray(shifts) * (1 + 2.0**-40)

@@ -65,7 +65,7 @@ class Gaussian(RealNoise):
         return "" if self.noise_multiplier is None else "standard deviation per unit of the per-record bound"
 
     def loss(self) -> Loss:
-        """(sensitivity / stddev)², per unit of the per-record bound or of the final distance: these do not compare."""
+        """Return (sensitivity / stddev)², in families of their own for the clipping norm and the final distance."""
         if self.noise_multiplier is not None:
             return Loss((Gaussian, "per record"), 1 / self.noise_multiplier**2, True, "(sensitivity / stddev)²")
         assert self.noise_stddev is not None

@@ -55,7 +55,7 @@ class Laplace(RealNoise):
         return pairs.StepBound.attained(pairs.ShiftedLaplaces(self._distance(order) / scale))
 
     def poisson_replaced(self, rate: Fraction) -> pairs.StepBound | None:
-        """A mixture of three Laplace distributions on the line; else two guarantees, and that mixture as an attack."""
+        """Return a mixture of three Laplace distributions for d = 1; else two guarantees, the mixture as an attack."""
         assert self.noise_multiplier is not None
         tight = pairs.SampledLaplaces(rate, 1 / self.noise_multiplier)
         if self.dimension == 1:

@@ -81,7 +81,7 @@ class MixtureOfGaussians(Mechanism):
         return pairs.StepBound.attained(pairs.MixedGaussians(direction, parts))
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """The norms are drawn as described."""
+        """Return the assumption that the norms are drawn as described."""
         return (
             Assumption(
                 CODE, "each record adds a vector whose bound is drawn with its probability, independently of others"

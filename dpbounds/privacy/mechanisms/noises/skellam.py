@@ -49,7 +49,7 @@ class Skellam(WholeNumberNoise):
         self._hold(variance=positive(variance, "variance"), **bounded_vectors(bound, dimension))
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """One coordinate that moves as far as it may, or several that move by one (``skellam.md``)."""
+        """Return the pair of one coordinate that moves by the whole distance, or several by 1 (``skellam.md``)."""
         times, scalar = 2 if order.moves_twice else 1, self.dimension == 1
         if scalar:
             distance = times * math.floor(self.bound)

@@ -37,7 +37,7 @@ class RealNoise(Mechanism):
         return Fraction(records)
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """The sum and the noise are as described."""
+        """Return the assumption that the sum and the noise are as described."""
         return (IDEAL_NOISE,)
 
     def _distance(self, order: Order) -> Fraction:
@@ -48,7 +48,7 @@ class RealNoise(Mechanism):
 def one_way_of_giving(
     mechanism: str, multiplier: ExactLike | None, absolute: tuple[str, ExactLike | None], sensitivity: ExactLike | None
 ) -> dict[str, Fraction | None]:
-    """The noise per unit of the per-record bound, or the absolute noise with the final distance: one of the two."""
+    """Return the noise per unit of the clipping norm, or the absolute noise with the final distance: exactly one."""
     name, amount = absolute
     is_relative = multiplier is not None
     is_absolute = amount is not None and sensitivity is not None

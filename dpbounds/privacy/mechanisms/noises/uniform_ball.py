@@ -53,5 +53,5 @@ class UniformBall(RealNoise):
         return self.filled("noise uniform on a ball in {dimension} dimensions, radius {radius} " + at, write)
 
     def loss(self) -> Loss:
-        """1 / radius: all that a ball gives away is its total variation, which falls as the radius grows."""
+        """Return 1 / radius as the loss: only the total variation matters, which falls as the radius grows."""
         return Loss((self,)) if self.sensitivity is not None else Loss((UniformBall, self.dimension), 1 / self.radius)

@@ -30,7 +30,7 @@ class WholeNumberNoise(Mechanism):
         return ON_SUMS
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """The sum and the noise are as described."""
+        """Return the assumption that the sum and the noise are as described."""
         return (
             Assumption(CODE, "each record adds whole numbers to a sum, bounded one by one; the noise is drawn exactly"),
         )
@@ -61,7 +61,7 @@ class DiscreteLaplace(WholeNumberNoise):
         self._hold(noise_scale=positive(noise_scale, "noise_scale"), bound=positive_integer(bound, "bound"))
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """One coordinate that moves by as much as all of them may (``whole_numbers.md``)."""
+        """Return the pair of one coordinate that moves by the whole distance (``whole_numbers.md``)."""
         pair = pairs.discrete_laplaces(1 / self.noise_scale, (2 if order.moves_twice else 1) * self.bound)
         return pairs.StepBound(pair, (pair,) if isinstance(pair, pairs.ShiftedDiscreteLaplaces) else ())
 

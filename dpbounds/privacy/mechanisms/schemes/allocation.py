@@ -41,7 +41,7 @@ from dpbounds.privacy.values import positive
 if TYPE_CHECKING:
     from dpbounds.privacy.mechanisms.schemes.drawing import Rows, Source
 
-_MOST_PARTICIPATIONS = 6  # in one epoch, that an attack counts
+_MOST_PARTICIPATIONS = 6  # largest number of participations in an epoch that an attack counts
 
 
 class _Allocated(Dealing):
@@ -113,7 +113,7 @@ class RandomlyAllocated(_Allocated):
         return self
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """One epoch, the record in k of t steps: from above k independent groups of steps, one step of each."""
+        """Return the pair of an epoch with the record in k of t steps: one step of each of k independent groups."""
         t, k, inner = self.steps, self.participations, self.mechanism
         if k == 1:
             return _one_bin(inner, t, ((1, t),), order)
@@ -122,12 +122,12 @@ class RandomlyAllocated(_Allocated):
         for size, count in ((t // k + 1, t % k), (t // k, k - t % k)):
             pair = pairs.Allocated(direction, size, ((base, size),)) if size > 1 else base_of(inner, order)[0]
             groups += [(pair, count)] if count else []
-        if order is Order.REPLACE:  # a record in the place of which another one contributes nothing
+        if order is Order.REPLACE:  # a record that is replaced by one that contributes nothing
             direction = pairs.Direction.REMOVE
         attacks: tuple[pairs.Pair, ...] = tuple(pairs.AllocatedTo(direction, t, k, pair) for pair in attained)
-        if k > _MOST_PARTICIPATIONS:  # who sees a single step
+        if k > _MOST_PARTICIPATIONS:  # an observer of a single step
             attacks = tuple(mixture(pairs.Direction.of(order), pairs.Draws(Fraction(k, t)), pair) for pair in attained)
-        if isinstance(base, pairs.ShiftedGaussians):  # who sees the sum of all steps alone: k of them moved it
+        if isinstance(base, pairs.ShiftedGaussians):  # an observer of the sum of all steps, which k of them moved
             moved = Fraction((2 * k if order is Order.REPLACE else k) ** 2, t)
             attacks += (pairs.ShiftedGaussians(base.squared_shift * moved),)
         return pairs.StepBound(pairs.Combined(product_of(groups)), attacks)
@@ -241,7 +241,7 @@ class BallsInBins(_Allocated):
         return Composed(((self.mechanism, self.whole_epochs + self.last_visits),)) if self.bins == 1 else self
 
     def classes(self, order: Order) -> Classes:
-        """Bins drawn anew are independent epochs; kept bins are one choice among steps of several visits each."""
+        """Return independent epochs for bins drawn anew, else one choice among steps of several visits each."""
         inner, bins, whole, last = self.mechanism, self.bins, self.whole_epochs, self.last_visits
         if not self.redraw:
             return {(): ((_one_bin(inner, bins, self.visits, order), 1),)}
@@ -281,7 +281,7 @@ class BallsInBins(_Allocated):
 
 
 def _one_bin(inner: Mechanism, bins: int, visits: Iterable[tuple[int, int]], order: Order) -> pairs.StepBound:
-    """One of two or more bins holds the record; ``visits``: how often bins are visited, and how many that often."""
+    """Return the pair of a record in one of two or more bins; ``visits``: visits of a bin, and how many bins."""
     found = [(_at_a_step(Composed(((inner, times),)), order), count) for times, count in visits]
     shares = tuple((base, count) for (base, _), count in found)
     options = [tuple((pair, count) for pair in attained) for (_, attained), count in found]

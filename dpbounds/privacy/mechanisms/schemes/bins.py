@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-_DELTA, _HALVINGS = 1e-6, 24  # at which an estimate compares strides, and how finely
+_DELTA, _HALVINGS = 1e-6, 24  # δ at which an estimate compares strides, and steps of its search
 _POINTS = np.linspace(-8.0, 8.0, 97)
 _WEIGHTS = np.exp(-(_POINTS**2) / 2) * (_POINTS[1] - _POINTS[0]) / math.sqrt(2 * math.pi)
 _NODES, _MASSES = np.polynomial.hermite_e.hermegauss(9)
@@ -54,7 +54,7 @@ class Bins:
     shared: Fraction
 
     def at(self, stride: int) -> tuple[Fraction, Fraction]:
-        """(ρ, v): where j mod stride is revealed, Gram entries are at most ρ off the diagonal, and ρ + v on it."""
+        """Return (ρ, v): if j mod stride is revealed, Gram entries are at most ρ off the diagonal, and ρ + v on it."""
         common = max(self.overlaps[stride - 1 :: stride], default=Fraction(0))
         assert common <= self.largest  # Cauchy and Schwarz
         return common, self.largest - common
@@ -80,7 +80,7 @@ def bins_steps(mechanism: MatrixMechanism, order: Order) -> tuple[tuple[StepBoun
 
 
 def _mixture(common: Fraction, own: Fraction, count: int, unit: Fraction, direction: Direction) -> Pair:
-    """A Gaussian for the common part, and one of ``count`` bins for the rest; replaced, both are moved either way."""
+    """Return a Gaussian for the common part and one of ``count`` bins for the rest; both move twice if replaced."""
     ways = 4 if direction is Direction.REPLACE else 1
     if count == 1 or not own:
         return ShiftedGaussians(ways * unit * (common + own))
@@ -97,14 +97,14 @@ def stride_of(mechanism: MatrixMechanism, relation: Relation) -> int:
 
 
 def _best_stride(found: Bins, unit: float, direction: Direction) -> int:
-    """Return the divisor of b for which ε is least by an estimate; any would do."""
+    """Return the divisor of b for which ε is least by an estimate; any divisor is sound."""
     strides = [stride for stride in range(1, found.count + 1) if found.count % stride == 0]
     replaced = direction is Direction.REPLACE
     return min(strides, key=lambda stride: _estimate(*found.at(stride), found.count // stride, unit, replaced))
 
 
 def _estimate(common: Fraction, own: Fraction, count: int, unit: float, replaced: bool) -> float:
-    """About ε at δ = 1e-6, in the order remove or replace.
+    """Return about ε at δ = 1e-6, in the order remove or replace.
 
     Removed, the loss is √ρ Y + ρ/2 + log of (e^(√v Z + v/2) + S) / b, Y and Z standard normal, S the sum of the other
     bins' factors, taken as log-normal. Replaced, ρ counts four times, and (e^(-√v Z - 3v/2) + S') / b divides, S' being
@@ -166,7 +166,7 @@ def _demand_few_rows(matrix: Encoder, count: int) -> None:
 
 
 def summed_columns(matrix: Encoder, count: int) -> Floats:
-    """c_j, the columns of |C| added up for each bin, in doubles, for sampling. Errors as for ``bins_of``."""
+    """Return c_j, the sums of the columns of |C| for each bin, in doubles, for sampling. Errors as for ``bins_of``."""
     _demand_few_rows(matrix, count)
     (absolute, _), common = _summed(matrix, count)
     return np.array([[float(Fraction(value, common)) for value in line] for line in absolute])
@@ -181,7 +181,7 @@ def _gram(sums: _Lines) -> _Lines:
 
 
 def _summed(matrix: Encoder, count: int) -> tuple[tuple[_Lines, _Lines], int]:
-    """|C| and C, the columns of each bin added up; and their common denominator."""
+    """Return the sums of the columns of |C| and of C for each bin, and their common denominator."""
     if isinstance(matrix, BinaryTree):
         nodes = []
         for level in range(matrix.steps.bit_length()):
@@ -216,13 +216,13 @@ def _integers(values: Sequence[Fraction]) -> tuple[list[int], int]:
 
 
 def _of_toeplitz(matrix: Toeplitz, count: int) -> Bins:
-    """c_j is c_0, j rows further down: ⟨c_j, c_k⟩ is a partial sum of products at distance k - j."""
+    """Return the overlaps for a Toeplitz matrix: c_j is c_0 moved down by j rows, so ⟨c_j, c_k⟩ is a partial sum."""
     numerators, common = _integers(matrix.coefficients)
     first, signed = (_pattern(values, matrix.steps, count) for values in ([abs(x) for x in numerators], numerators))
     steps, square = matrix.steps, common**2
 
     def products(length: int) -> list[int]:
-        """Σ_{s < length} c_0[s] c_0[s + d] for d < count; rows beyond the last are 0."""
+        """Return Σ_{s < length} c_0[s] c_0[s + d] for d < count; rows beyond the last are 0."""
         turned = fmpz_poly(first[:length][::-1]) * fmpz_poly(first)
         found = [int(value) for value in turned.coeffs()]
         return [found[length - 1 + d] if length - 1 + d < len(found) else 0 for d in range(count)]

@@ -99,7 +99,7 @@ class PoissonByUser(Sampling):
         return pairs.StepBound(drawn, attacks if has(Trait.NOISY_SUM, self.mechanism) else (), in_the_limit=True)
 
     def _of_two(self) -> pairs.StepBound:
-        """Two users, of whom one loses the record and the other gets one (``by_user.md``, section 2)."""
+        """Return the pair of two users, one of whom loses the record that the other gets (``by_user.md``, 2)."""
         self._demand()
         demand_no_final_distance(
             self.mechanism, "a record that leaves one user and enters another moves the answer by other distances"

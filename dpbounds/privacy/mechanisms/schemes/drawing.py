@@ -103,7 +103,7 @@ def subsets(source: Source, records: int, batches: int, size: int) -> Rows:
 
 
 def cut(order: Rows, batches: int, taken: int, rest: int = 0) -> Rows:
-    """Batches that the first ``taken`` records of an order come into in turn, and one more of ``rest``; -1 for others.
+    """Deal the first ``taken`` records of an order to batches in turn, and ``rest`` more to a last one; -1 for others.
 
     >>> cut(np.array([4, 0, 3, 1, 2]), batches=2, taken=3, rest=1)
     array([ 1,  2, -1,  0,  0])

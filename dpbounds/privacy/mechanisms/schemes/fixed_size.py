@@ -124,20 +124,20 @@ class SampledWithoutReplacement(_FixedSize):
         self._hold(mechanism=mechanism, batch_size=b, dataset_size=n)
 
     def resolved(self) -> Mechanism:
-        """A batch of b' of a batch of b of n records is one of b' of n."""
+        """Return the same in simplest form: a batch of b' of a batch of b of n records is one of b' of n."""
         inner = self.mechanism
         if isinstance(inner, SampledWithoutReplacement) and inner.dataset_size == self.batch_size:
             return SampledWithoutReplacement(inner.mechanism, inner.batch_size, self.dataset_size).resolved()
         return self
 
     def classes(self, order: Order) -> Classes:
-        """One class; a batch of all records is the full batch, where every place is kept."""
+        """Return one class; a batch of all records is the full batch, where every place is kept."""
         if self.batch_size == self.dataset_size and not order.counts_records:
             return classes_of(self.mechanism, order)
         return Sampling.classes(self, order)
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """One record of the batch, which the record is in with probability b/n, is another one (``sampling.md``)."""
+        """Return the pair of a batch that holds the record with probability b/n, else another one (``sampling.md``)."""
         b, n, inner = self.batch_size, self.dataset_size, self.mechanism
         _demand_a_plain_batch(inner, order)
         draws = pairs.Draws(Fraction(b, n))
@@ -172,7 +172,7 @@ class SampledWithoutReplacement(_FixedSize):
         return SampledWithoutReplacement(self.mechanism, self.batch_size, self._left(k, self.batch_size) + 1)
 
     def draw(self, records: int, source: Source) -> Iterator[Rows]:
-        """One batch, every set of b records as likely."""
+        """Yield one batch: a uniformly random set of b records."""
         self._demand_enough(records)
         yield source.subset(self.batch_size, records)
 
@@ -214,13 +214,13 @@ class SampledWithReplacement(_FixedSize):
         )
 
     def classes(self, order: Order) -> Classes:
-        """One class; a single draw is a batch of one record."""
+        """Return one class; a single draw is a batch of one record."""
         if self.batch_size == 1:
             return SampledWithoutReplacement(self.mechanism, 1, self.dataset_size).classes(order)
         return Sampling.classes(self, order)
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """The record is drawn Binomial(b, 1/n) times, and moves the sum as often (``sampling.md``)."""
+        """Return the pair of a record that is drawn, and moves the sum, Binomial(b, 1/n) times (``sampling.md``)."""
         b, n, inner = self.batch_size, self.dataset_size, self.mechanism
         _demand_a_plain_batch(inner, order)
         draws, direction = pairs.Draws(Fraction(1, n), b), pairs.Direction.of(order)
@@ -240,7 +240,7 @@ class SampledWithReplacement(_FixedSize):
         return pairs.StepBound(pairs.Sampled(direction, draws, base), (), size=n)
 
     def group_pair(self, order: Order, k: int) -> pairs.Pair | None:
-        """Each of b draws is of the group with probability k/n, for Gaussian noise (``pairs/groups.md``)."""
+        """Return the pair of b draws, each of the group with probability k/n (Gaussian noise; ``pairs/groups.md``)."""
         b, n = self.batch_size, self.dataset_size
         base = single_pair(self.mechanism, Order.REPLACE)  # in the batch, one record replaces another
         if not isinstance(base, pairs.ShiftedGaussians) or n <= k or order.zeroes:
@@ -262,7 +262,7 @@ class SampledWithReplacement(_FixedSize):
         return OneBatch(None, self.batch_size, repeats=True)
 
     def draw(self, records: int, source: Source) -> Iterator[Rows]:
-        """One batch: b independent draws."""
+        """Yield one batch: b independent draws."""
         self._demand_enough(records)
         yield source.numbers(records, self.batch_size)
 
@@ -276,7 +276,7 @@ class SampledWithReplacement(_FixedSize):
 
 
 def zeroed(inner: Mechanism, draws: pairs.Draws, size: int, order: Order) -> pairs.StepBound:
-    """A record of a batch of fixed size is zeroed, and the batches without it hold another (``zero_out.md``)."""
+    """Return the pair of a zeroed record in batches of fixed size: another one takes its place (``zero_out.md``)."""
     (base, attained), direction = base_of(inner, Order.ZERO), pairs.Direction.of(order)
     if draws.slots > 1:
         base = _of_whole_vectors(base)
@@ -299,7 +299,7 @@ def zeroed(inner: Mechanism, draws: pairs.Draws, size: int, order: Order) -> pai
             drawn = pairs.DrawnGaussians(way, draws, squared)
             return pairs.StepBound(pairs.Zeroed(direction, draws, base), (drawn,) if draws.rate < 1 else (), size=size)
         case pairs.UniformBalls():
-            # only the record's slot is informative, and it is so for sure or not at all: (0, γτ)-DP
+            # only the record's slot is informative, either completely or not at all: (0, γτ)-DP
             pair = pairs.Sampled(pairs.Direction.REPLACE, draws, base)
             return pairs.StepBound(pair, (mixture(way, draws, base),) if draws.slots == 1 else (), size=size)
     attacks = tuple(mixture(way, draws, pair) for pair in attained) if draws.slots == 1 and certain else ()
@@ -307,7 +307,7 @@ def zeroed(inner: Mechanism, draws: pairs.Draws, size: int, order: Order) -> pai
 
 
 def _of_whole_vectors(base: pairs.Pair) -> pairs.Pair:
-    """Coordinates that move by one, as bounds for any integer vectors, several records of them adding up."""
+    """Return pairs of coordinates that move by 1 as bounds for any integer vectors, also of several records."""
     match base:
         case pairs.Combined(product=((pairs.ShiftedDiscreteGaussians(distance=1, scalar=False) as one, moved),)):
             return pairs.RenyiProfile((), moved / (2 * one.variance))

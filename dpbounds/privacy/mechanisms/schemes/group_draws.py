@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from dpbounds.errors import UnsupportedMechanism
 
-_MOST = 64  # summed over: the distribution of the loss takes seconds then
+_MOST = 64  # largest group that is summed over; the distribution of the loss then takes seconds
 
 
 def binomial_chances(group: int, rate: Fraction) -> tuple[Fraction, ...]:

@@ -26,7 +26,7 @@ CONDITION = (
 )
 
 BatchOrder = Literal["fixed", "shuffled", "secret"]
-_ORDERS = {  # in words, and as a statement assumes it
+_ORDERS = {  # orders in words, and as assumptions of a statement
     "fixed": ("in a fixed order", "batches cut by public positions"),
     "shuffled": ("freshly shuffled", "a uniformly random order of the records in every epoch, drawn afresh"),
     "secret": ("in a secret order that is kept", "a uniformly random order of the records, drawn once"),
@@ -125,7 +125,7 @@ class LastIterate(Mechanism):
         return frozenset((Trait.PUBLIC_RATE, Trait.UNDIVIDED, Trait.UNALLOCATED, Trait.PER_RECORD, Trait.PRESENCE))
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """A Gaussian pair, whose shift depends on a draw that is given away where batches are random."""
+        """Return a Gaussian pair; where batches are random, its shift depends on a draw that counts as revealed."""
         from dpbounds.privacy.mechanisms.schemes import last_iterate_costs as costs  # arrays and enclosures
 
         if order.counts_records:
@@ -205,7 +205,7 @@ class LastIterate(Mechanism):
 
 
 def _steps(given: ExactLike | Sequence[ExactLike], batches: int, epochs: int) -> Fraction | tuple[Fraction, ...]:
-    """One number, or as many as there are epochs or steps, where they are not all the same."""
+    """Return one number, or one for each epoch or step if they differ."""
     if isinstance(given, str) or not isinstance(given, Sequence):
         return positive(given, "smoothness_step")
     found = tuple(positive(practical(each, "smoothness_step"), "smoothness_step") for each in given)

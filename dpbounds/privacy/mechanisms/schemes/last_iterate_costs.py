@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from dpbounds.privacy.mechanisms.schemes.last_iterate import LastIterate
 
 _PRECISION = 160
-_LONGEST = 32  # epochs of fresh permutations taken together; where there are more, the iterate between is given away
-_PAIRS_OF_BLOCKS = 300_000  # pairs of positions, in all of these epochs
+_LONGEST = 32  # epochs of fresh permutations taken together; with more, the iterate in between counts as published
+_PAIRS_OF_BLOCKS = 300_000  # largest number of pairs of positions in all of these epochs
 _LEAST_BLOCKS = 24
-_CELLS = 1024  # cells of the lattice of costs, at least; at most twice as many
+_CELLS = 1024  # least number of cells of the lattice of costs, which has at most twice as many
 _ATOMS = 200  # atoms of the returned distribution
-_LOST = Fraction(1, 2**500)  # more than underflow can lose of all masses
-_MARGIN = 2.0**-45  # relative, of a few roundings
+_LOST = Fraction(1, 2**500)  # bound on the mass that underflow can lose in all
+_MARGIN = 2.0**-45  # relative error of a few roundings
 _UNIT = Fraction(1, 2**52)
 
 Law = tuple[tuple[Fraction, Fraction], ...]  # costs with their probabilities, which add up to 1
-Block = tuple[int, int]  # its first and last position
+Block = tuple[int, int]  # first and last position
 Schedule = Fraction | tuple[Fraction, ...]  # c of all steps, or ηβ of each
 _Floats = npt.NDArray[Any]
 
@@ -63,7 +63,7 @@ def _rounded(value: Callable[[], arb], direction: str) -> Fraction:
 
 
 def fixed_cost(run: LastIterate) -> Fraction:
-    """The cost of a record in the worst position, the same in every epoch: the last one, unless step sizes change."""
+    """Return the cost of a record in the worst fixed position: the last one, unless step sizes change."""
     return _costs_by_place(run)(1)
 
 
@@ -76,7 +76,7 @@ def _costs_by_place(run: LastIterate) -> Callable[[int], Fraction]:
 
 
 def _cost_in_place(run: LastIterate, last: int) -> Fraction:
-    """The cost of a record whose last step of every epoch has ``last`` - 1 after it: m steps from each to the next."""
+    """Return the cost of a record with ``last`` - 1 steps after its step in every epoch, m steps apart."""
     if run.batches == 1:
         return sum((_in_every_step(run.stretch, epochs, "up") for epochs in run.segments), Fraction(0))
     between, after = window_cost(run.stretch, run.batches), window_cost(run.stretch, last)
@@ -84,7 +84,7 @@ def _cost_in_place(run: LastIterate, last: int) -> Fraction:
 
 
 def _in_every_step(stretch: Fraction, steps: int, direction: str) -> Fraction:
-    """One window for all steps, the record in each of them: (1 + c + ...)²/(1 + c² + ...), where steps contract."""
+    """Return the cost of one window with the record in every step: (1 + c + ...)²/(1 + c² + ...), if steps contract."""
     if stretch >= 1:
         return Fraction(steps)
     found = _rounded(lambda: _powers(ball(stretch), steps) ** 2 / _powers(ball(stretch) ** 2, steps), direction)
@@ -104,7 +104,7 @@ def kept_law(run: LastIterate) -> Law:
 
 
 def _scheduled_costs(run: LastIterate) -> _Floats:
-    """For each position, kept in every epoch, an upper bound on the cost."""
+    """Return an upper bound on the cost for each position that is kept in every epoch."""
     m, windows = run.batches, Scheduled(run.schedule, run.batches)
     ends = set(itertools.accumulate(run.segments))
     return np.array(
@@ -172,7 +172,7 @@ def _straight_cost(run: LastIterate) -> Fraction:
 
 
 def _steered_cost(run: LastIterate, near: Fraction, far: Fraction, turn: int, after: int = 0) -> Fraction:
-    """The cost in the last batch, with slopes ``near`` in the ``turn`` steps up to a participation, ``far`` before.
+    """Return the cost in the last batch, with slopes ``near`` in ``turn`` steps up to a participation, else ``far``.
 
     With ``after`` steps after each participation, as long as all slopes are the same.
     """
@@ -194,7 +194,7 @@ def _squares(slope: arb, count: int) -> arb:
 
 
 def _powers(ratio: arb, count: int) -> arb:
-    """1 + r + ... + r^(count - 1)."""
+    """Return 1 + r + ... + r^(count - 1)."""
     if count == 0:
         return arb(0)
     gap = 1 - ratio
@@ -208,7 +208,7 @@ def _powers(ratio: arb, count: int) -> arb:
 
 
 def shuffled_law(run: LastIterate, squared_shift: Fraction) -> Law:
-    """The distribution of a record's cost with fresh permutations; it dominates (``last_iterate.md``, section 4).
+    """Return a dominating distribution of a record's cost with fresh permutations (``last_iterate.md``, section 4).
 
     Args:
         run: With fresh permutations.
@@ -268,7 +268,7 @@ class _Masses:
         return _gathered(costs, masses, places, scale, self.roundings + other.roundings + 2)
 
     def as_law(self) -> Law:
-        """Exact probabilities: of all costs above one never less than is true."""
+        """Return exact probabilities; the mass above any cost is never less than the true one."""
         grown = 1 + self.roundings * _UNIT
         found: list[tuple[Fraction, Fraction]] = []
         beyond = _LOST
@@ -283,7 +283,7 @@ class _Masses:
 
 
 def _between(low: float, high: float, count: int) -> _Floats:
-    """Places from ``low`` to ``high``, both among them, farther apart where they are large."""
+    """Return places from ``low`` to ``high``, both included, with distances that grow with the places."""
     inner: _Floats = np.linspace(math.sqrt(low), math.sqrt(high), count)[1:-1] ** 2
     return np.concatenate(([low], inner.clip(low, high), [high]))
 
@@ -323,7 +323,7 @@ class _Lattice:
         return whole, cost / self.spacing - whole
 
     def shares(self, rest: float) -> _Floats:
-        """For each cell j, how much of a mass at j + ``rest`` goes to j + 1: an upper bound on θ."""
+        """Return, for each cell j, an upper bound on θ, the share of a mass at j + ``rest`` that goes to j + 1."""
         if rest == 0:
             return np.zeros(self.cells)
         roots = np.sqrt(np.arange(self.cells + 1.0))
@@ -334,7 +334,7 @@ class _Lattice:
 
 
 def _at_most_one(odds: _Floats) -> _Floats:
-    """1 / (1 + odds) from above, for odds that a few roundings have moved."""
+    """Return 1 / (1 + odds) from above, for odds that a few roundings have moved."""
     found: _Floats = np.minimum(1.0, (1 + _MARGIN) / (1 + (1 - _MARGIN) * odds))
     return found
 
@@ -358,7 +358,7 @@ def _fresh_masses(steps: Schedule, batches: int, epochs: int, scale: int) -> _Ma
 
 
 def _along(windows: Uniform | Scheduled, blocks: Sequence[Block], epochs: int, lattice: _Lattice) -> _Floats:
-    """Masses of the sum of the epochs' costs; the last entry collects the mass beyond the lattice."""
+    """Return masses of the sum of the epochs' costs; the last entry collects the mass beyond the lattice."""
     share = np.array([last - first + 1 for first, last in blocks]) / blocks[-1][1]
     state = np.zeros((len(blocks), lattice.cells + 1))
     state[:, 0] = share
@@ -394,7 +394,7 @@ class Uniform(dict[int, float]):
         return found
 
     def between(self, epoch: int, block: Block, blocks: Sequence[Block]) -> list[float]:
-        """The most that it costs to go from a position in the block to one in each of the blocks in the next epoch."""
+        """Return the largest costs from a position in the block to one in each block of the next epoch."""
         return [self[self._batches - block[1] + first] for first, _ in blocks]
 
     def at_the_end(self, epoch: int, block: Block, width: float) -> Iterator[tuple[float, float]]:
@@ -436,7 +436,7 @@ class Scheduled:
 
 
 def _blocks(costs: Uniform, batches: int, epochs: int) -> list[Block]:
-    """Intervals of positions; one each, if there are not too many."""
+    """Return intervals of positions; single positions if there are not too many."""
     most = max(_LEAST_BLOCKS, math.isqrt(_PAIRS_OF_BLOCKS // max(1, epochs - 1)))
     if epochs == 1:
         return [(1, batches)]
@@ -453,7 +453,7 @@ def _blocks(costs: Uniform, batches: int, epochs: int) -> list[Block]:
 
 
 def _cut(costs: Uniform, batches: int, width: float) -> list[Block]:
-    """Blocks over which neither w(p) nor w(m - p + 1) changes by more than ``width``."""
+    """Return blocks over which neither w(p) nor w(m - p + 1) changes by more than ``width``."""
     found, first = [], 1
     while first <= batches:
         low, high = first, batches

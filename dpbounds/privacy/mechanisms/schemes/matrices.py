@@ -1,8 +1,8 @@
 """Sums over many steps with noise that is correlated from step to step: DP-FTRL, banded and Toeplitz factors, trees.
 
-What is released is C x + noise, row by row: x_l is the sum of the clipped vectors of step l, and each row has
-independent Gaussian noise. Whatever else is computed from it (prefix sums, models, estimates) is post-processing. What
-one record can change depends on C and on the steps in which it may take part (``matrices.md``).
+The release is C x + noise, row by row: x_l is the sum of the clipped vectors of step l, and each row has independent
+Gaussian noise. Anything computed from it (prefix sums, models, estimates) is post-processing. The sensitivity depends
+on C and on the steps in which a record may take part (``matrices.md``).
 """
 
 from __future__ import annotations
@@ -38,9 +38,11 @@ from dpbounds.privacy.values import positive, positive_rate
 Participation = Literal["single", "fixed-order", "minimum-separation", "cyclic-poisson", "balls-in-bins"]
 Groups = Literal["position", "independent", "content"]
 
-# with which participations a parameter goes, and whether they need it
+# the participations that a parameter belongs to, and whether they need it
 _GROUPED: tuple[Participation, ...] = ("fixed-order", "minimum-separation", "cyclic-poisson", "balls-in-bins")
-FITTING: dict[str, tuple[tuple[Participation, ...], tuple[Participation, ...]]] = {  # what may have it, what must
+FITTING: dict[
+    str, tuple[tuple[Participation, ...], tuple[Participation, ...]]
+] = {  # participations that may have the parameter, and that must
     "separation": (_GROUPED, _GROUPED),
     "at_most": (("minimum-separation",), ()),
     "sample_rate": (("cyclic-poisson", "minimum-separation"), ("cyclic-poisson",)),
@@ -186,7 +188,7 @@ class MatrixMechanism(InTurn):
         return frozenset((Trait.PUBLIC_RATE, Trait.ANY_RECORDS, Trait.UNALLOCATED, Trait.PER_RECORD, Trait.PRESENCE))
 
     def classes(self, order: Order) -> Classes:
-        """One class, with the steps that the matrix and the participation make (``matrices.md``)."""
+        """Return one class, with the steps that the matrix and the participation make (``matrices.md``)."""
         from dpbounds.privacy.mechanisms.schemes.streams import stream_steps  # arrays and integer matrices
 
         return {(): stream_steps(self, order)}
@@ -203,7 +205,7 @@ class MatrixMechanism(InTurn):
         )
 
     def loss(self) -> Loss:
-        """1 / noise multiplier, all else being the same."""
+        """Return 1 / noise multiplier as the loss; the family is fixed by all other parameters."""
         return Loss((self.with_noise(1),), 1 / self.noise_multiplier)
 
     def in_words(self, write: Writer) -> str:
@@ -258,7 +260,7 @@ class MatrixMechanism(InTurn):
         return ""
 
     def divisor(self, records: int) -> Fraction:
-        """The size of the largest group, ⌈n/b⌉, times the rate at which it is sampled; n/b where groups are drawn."""
+        """Return the size of the largest group, ⌈n/b⌉, times its sample rate; n/b if groups are drawn."""
         groups = self.separation or 1
         if self.participation == "balls-in-bins":
             return Fraction(records, groups)

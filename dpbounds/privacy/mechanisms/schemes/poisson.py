@@ -78,7 +78,7 @@ class PoissonSampled(Sampling):
         return ON_SUMS - {Trait.CERTAIN}
 
     def resolved(self) -> Mechanism:
-        """A sample of a sample is one, at rate 1 there is none, and a mixture on a sample is another mixture."""
+        """Return the same in simplest form: no sample of a sample, at rate 1, or of a mixture of Gaussians."""
         inner = self.mechanism
         if isinstance(inner, PoissonSampled):
             return PoissonSampled(inner.mechanism, inner.sample_rate * self.sample_rate).resolved()
@@ -98,11 +98,11 @@ class PoissonSampled(Sampling):
         return partition if isinstance(partition, InParallel) else self
 
     def in_block(self, index: int) -> Mechanism:
-        """A Poisson sample of all blocks is one of each block."""
+        """Return the sample of the block: a Poisson sample of all blocks is one of each block."""
         return PoissonSampled(self.mechanism.in_block(index), self.sample_rate)
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """The mixture of the two distributions (``sampling.md``); a replaced record may be in the sample, or not."""
+        """Return the mixture of the distributions with and without the record, or either record (``sampling.md``)."""
         rate, inner = self.sample_rate, self.mechanism
         demand_no_fixed_size(
             inner, "a Poisson sample, whose size is random", "a fixed-size sample of the whole dataset"
@@ -124,7 +124,7 @@ class PoissonSampled(Sampling):
         """Return the pair of k records, each drawn independently: Binomial(k, q) take part (``pairs/groups.md``)."""
         if order is Order.REPLACE:
             pair = single_pair(self, order)
-            if isinstance(pair, pairs.SampledGaussians) and pair.sample_rate < 1:  # not where being drawn shows
+            if isinstance(pair, pairs.SampledGaussians) and pair.sample_rate < 1:  # not if the draw is revealed
                 chances = binomial_chances(k, pair.sample_rate)
                 return pairs.mixed(pairs.Direction.REPLACE, chances, 1 / pair.variance)
             return None
@@ -156,7 +156,7 @@ class PoissonSampled(Sampling):
         return "Poisson sampling (each record enters each step's sample independently, and the samples stay secret)"
 
     def draw(self, records: int, source: Source) -> Iterator[Rows]:
-        """One sample: a coin for each record."""
+        """Yield one sample, drawing one coin for each record."""
         yield source.coins(records, self.sample_rate)
 
     def divisor(self, records: int) -> Fraction:
@@ -169,7 +169,7 @@ class PoissonSampled(Sampling):
 
 
 def _diluted(inner: Mechanism, rate: Fraction, order: Order) -> pairs.StepBound:
-    """Whether the sample holds the record's place may be published; neighbours' samples have equally many records."""
+    """Return the pair that publishes whether the record's place is sampled; neighbours' samples have equal sizes."""
     base, attained = base_of(inner, order)
     return pairs.StepBound(pairs.Diluted(rate, base), tuple(pairs.Diluted(rate, pair) for pair in attained))
 

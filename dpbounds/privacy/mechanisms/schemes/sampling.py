@@ -168,4 +168,4 @@ class Dealing(Sampling, InTurn):
 
     @abstractmethod
     def deal(self, records: int, source: Source) -> Rows:
-        """Each record's batch in an epoch, from 0, or -1 where it sits out, shape (n,); or its K batches, (n, K)."""
+        """Return each record's batch in an epoch, from 0, or -1 for none, shape (n,); or its K batches, (n, K)."""

@@ -81,7 +81,7 @@ class Shuffled(Dealing):
         return frozenset((Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.UNALLOCATED, Trait.PER_RECORD, Trait.PRESENCE))
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """An epoch spends no more than the batch that holds the record, and less (``shuffled.md``)."""
+        """Return the pair of an epoch, which spends no more than the batch that holds the record (``shuffled.md``)."""
         if order.counts_records:
             refuse_without_positions("shuffled batches of one size")
         inner, where = self.mechanism, "a shuffled batch"
@@ -101,9 +101,9 @@ class Shuffled(Dealing):
         return pairs.StepBound(pair, (attack,))
 
     def _of_reports(self, order: Order, base: pairs.Pair, attained: tuple[pairs.Pair, ...]) -> pairs.StepBound:
-        """Batches of bounded loss hide the record's among them, if there are enough (``shuffle_model.md``)."""
+        """Return the pair of batches of bounded loss, which hide the record's (``shuffle_model.md``); else None."""
         inner, number = self.mechanism, self.batches
-        if any(part.waits for part in inner.nested()):  # a batch would not be over before the next one begins
+        if any(part.waits for part in inner.nested()):  # a batch would still be in use when the next one begins
             return pairs.StepBound(base, ())
         found = inner.shuffled_reports(number) if order is Order.REPLACE else None
         if found is None:
@@ -139,7 +139,7 @@ class Shuffled(Dealing):
         return (Assumption(LOADER, drawn),)
 
     def drawn_in_words(self, write: Writer) -> str:
-        """One epoch."""
+        """Return one epoch and its batches, in words."""
         return self.releases_in_words(1, write)
 
     def releases_in_words(self, count: int, write: Writer) -> str:
@@ -149,7 +149,7 @@ class Shuffled(Dealing):
         return f"{epochs_in_words(count)} over {cut}{smaller}"
 
     def remark(self, relation: Relation) -> str:
-        """Say where the secret order gains nothing: each epoch then spends what one batch in a known order does."""
+        """Return a remark if the secret order gains nothing: each epoch then spends as much as one batch."""
         order, *_ = relation.orders
         base, _ = base_of(self.mechanism, order)
         if self.dominated_by(order).pair != base:

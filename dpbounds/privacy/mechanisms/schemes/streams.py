@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 Steps = tuple[tuple[StepBound, int], ...]
 
-_WORD = 2**61  # what sums of rounded weights stay below, so that sums of two are machine integers
-_MOST_TRIED = 10**5  # nodes of a tree that are looked at for a good pattern
+_WORD = 2**61  # bound on sums of rounded weights, so that sums of two are machine integers
+_MOST_TRIED = 10**5  # nodes of a tree that are tried in the search for a good pattern
 _MOST_ATTACKS = 4  # groups that are named as attacks
 
 
@@ -72,7 +72,7 @@ def stream_steps(mechanism: MatrixMechanism, order: Order) -> Steps:
 
 
 def _drawn_apart(mechanism: MatrixMechanism, squared_shift: Fraction, order: Order) -> StepBound:
-    """Steps that are drawn apart: revealed, they are any (section 3); an attack moves in the first step alone."""
+    """Return the pair of steps drawn apart: any steps, once revealed (section 3); an attack uses the first step."""
     matrix, rate = mechanism.matrix, mechanism.sample_rate
     assert rate is not None
     if isinstance(matrix, BinaryTree):
@@ -148,7 +148,7 @@ def _counted(norms: Iterable[Fraction]) -> Norms:
 
 
 def _envelope(blocks: tuple[Norms, ...]) -> Norms:
-    """Columns that are, in order of their length, at least as long as those of each group."""
+    """Return columns that are, in order of their length, at least as long as those of each group."""
     sorted_out = [[norm for norm, count in each for _ in range(count)] for each in blocks]
     return _counted(max(column) for column in itertools.zip_longest(*sorted_out, fillvalue=Fraction(0)))
 
@@ -263,7 +263,7 @@ def _columns(rows: _Rows) -> list[tuple[int, ...]]:
 
 
 def _of_pattern(rows: _Rows, pattern: Sequence[int]) -> tuple[int, int, tuple[int, ...]]:
-    """Σ |CᵀC| over a pattern, and a value attained by some choice of signs, both times the squared denominator."""
+    """Return Σ |CᵀC| over a pattern and a value that some signs attain, both times the squared denominator."""
     taken = [[row[step] for step in pattern if step < len(row)] for row in rows]
     together = sum(sum(row) ** 2 for row in taken)
     if all(value >= 0 for row in taken for value in row):
@@ -275,7 +275,7 @@ def _of_pattern(rows: _Rows, pattern: Sequence[int]) -> tuple[int, int, tuple[in
 
 
 def _with_signs(gram: list[list[int]]) -> int:
-    """Σ s_l s_m G_lm for signs s that no single change of sign improves, from all equal: attained by scalars."""
+    """Return Σ s_l s_m G_lm for signs s that no single change of sign improves, from all equal: attained by scalars."""
     signs = [1] * len(gram)
     pulls = [sum(line) for line in gram]
     for _ in range(len(gram)):
@@ -311,7 +311,7 @@ def _heaviest(weights: Sequence[int], apart: int, most: int) -> tuple[int, tuple
 
 
 def _by_rows_of_the_gram_matrix(rows: _Rows, apart: int, most: int) -> tuple[int, tuple[int, ...]]:
-    """An upper bound over all patterns: each step counts with the heaviest pattern for its row of |CᵀC| (section 3)."""
+    """Bound all patterns from above: each step takes the heaviest pattern for its row of |CᵀC| (section 3)."""
     count = len(rows)
     full = fmpz_mat([list(row) + [0] * (count - len(row)) for row in rows])
     gram = [[abs(int(entry)) for entry in line] for line in (full.transpose() * full).tolist()]
@@ -326,7 +326,7 @@ def _by_rows_of_the_gram_matrix(rows: _Rows, apart: int, most: int) -> tuple[int
 
 
 def _heaviest_from_there(weights: NDArray[np.int64], apart: int, most: int) -> NDArray[np.int64]:
-    """For t < most and each row i, the largest sum of at most t weights of row i at places i + b or later, b apart."""
+    """Return, for t < most and row i, the largest sum of at most t weights of row i from place i + b on, b apart."""
     count = len(weights)
     found = np.zeros((most, count), dtype=np.int64)
     heaviest = np.zeros((count + apart + 1, count), dtype=np.int64)  # from a place on, for each row

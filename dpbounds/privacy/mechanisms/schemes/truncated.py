@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _MOST_SIZES = 12  # classes of sizes of datasets, where releases promise several largest sizes
 _OFTEN = Fraction(1, 1000)  # probability of truncation below which attacks by a crowd are not tried
-_LARGEST_SHIFT = 100  # squared, of a release whose attack by a crowd is looked at
+_LARGEST_SHIFT = 100  # largest squared shift of a release whose attack by a crowd is tried
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -83,7 +83,7 @@ class TruncatedPoisson(Sampling):
         return TruncatedPoisson
 
     def classes(self, order: Order) -> Classes:
-        """One for each range of sizes, where records are added or removed."""
+        """Return a class for each range of sizes, if records are added or removed; else one."""
         (found,) = _classes_of(((self, 1),), order, MOST_CLASSES)
         return found
 
@@ -112,7 +112,7 @@ class TruncatedPoisson(Sampling):
         return f"Poisson samples of {many}, each cut, where it is too large, to a uniform choice of that size"
 
     def draw(self, records: int, source: Source) -> Iterator[Rows]:
-        """One sample; a uniform choice of B of it, where it holds more."""
+        """Yield one sample, or a uniform choice of B of its records if it has more."""
         if records > self.dataset_size:
             raise InvalidValue("records", records, f"at most dataset_size, {self.dataset_size}")
         drawn = source.coins(records, self.sample_rate)
@@ -194,7 +194,7 @@ def _classes_of(members: _Releases, order: Order, most: int) -> list[Classes]:
 
 
 def _allowed(bound: pairs.StepBound, largest: int) -> pairs.StepBound:
-    """Without attacks by datasets that another release's promise excludes (up to B records, one does as well)."""
+    """Drop attacks by datasets that another release's declared size excludes (up to B records, one suffices)."""
     return bound if bound.size is None or bound.size <= largest else replace(bound, attacks=(), size=None)
 
 
@@ -226,7 +226,7 @@ def _tagged_cut(
 ) -> pairs.Tagged:
     """Return the pair for a range of sizes; ``moved`` of the mass is compared with batches that just are not cut.
 
-    Any ``moved`` from 0 to below ``cut.surely`` will do (``truncated.md``, section 3).
+    Any ``moved`` from 0 to below ``cut.surely`` is sound (``truncated.md``, section 3).
     """
 
     def joining(chance: Fraction) -> pairs.Pair:
@@ -265,7 +265,7 @@ def _costs_of(inner: Mechanism, order: Order, count: int) -> pairs.truncation.Co
 
 
 def _crowd(mechanism: TruncatedPoisson, order: Order, size: int, count: int) -> pairs.Pair | None:
-    """The attack by a crowd, where it promises more than the Poisson pair that others who contribute nothing attain."""
+    """Return the attack by a crowd, if it is expected to exceed the Poisson pair of others who contribute 0."""
     nothing, null, opposite = pairs.Other.NOTHING, pairs.Other.NULL, pairs.Other.OPPOSITE
     # in the orders that spend more
     others = {Order.REMOVE: nothing, Order.ZERO: null, Order.REPLACE: opposite}.get(order)
@@ -286,7 +286,7 @@ def _crowd(mechanism: TruncatedPoisson, order: Order, size: int, count: int) -> 
 
 
 def _displacing(inner: Mechanism, rate: Fraction, order: Order) -> pairs.Pair:
-    """A record that is in the batch with probability ``rate`` displaces another one: as in a batch of fixed size."""
+    """Return the pair of a record that joins the batch with probability ``rate`` and displaces another one."""
     if order.zeroes:
         return zeroed(inner, pairs.Draws(rate), 1, order).pair
     base, _ = base_of(inner, Order.REPLACE)

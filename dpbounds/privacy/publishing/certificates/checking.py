@@ -27,7 +27,7 @@ from dpbounds.privacy.publishing.publishable import finite_ends
 from dpbounds.privacy.values import Target
 
 _Counts = tuple[Fraction, dict[tuple[Fraction, Fraction], int]]  # μ², and {(q, z²): count}
-_ROUNDED = Fraction(1, 2**100)  # relative, of a squared shift
+_ROUNDED = Fraction(1, 2**100)  # relative error of a squared shift
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,8 @@ class CheckReport:
 
     Attributes:
         holds: Every claim was confirmed by means other than those recorded, and nothing contradicts it.
-        lines: What was confirmed, and to what relative width; contradictions; and what could not be confirmed.
+        lines: The result of a check: confirmed bounds with their relative width, contradictions, and bounds that stay
+            open.
         claims: The claim of each account: role, relation, relation_in_words, given, target, lower, upper (exact, as
             text), releases (in words, one text for equal ones), digest (of the releases).
         assumptions: The checker's own list: what has to be true of a run for the claim to be about it.

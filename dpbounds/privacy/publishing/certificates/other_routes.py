@@ -13,7 +13,7 @@ from dpbounds.privacy.publishing.publishable import finite_ends
 from dpbounds.privacy.routes.contour import contour_at_most
 from dpbounds.privacy.routes.lattice import delta_bounds, epsilon_bounds
 
-_SECOND_TOLERANCE = 1e-3  # relative, of a lattice run that is compared with a contour integral
+_SECOND_TOLERANCE = 1e-3  # relative tolerance of a lattice run that is compared with a contour integral
 
 
 def order_of(product: Product) -> str:

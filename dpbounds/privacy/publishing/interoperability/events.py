@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from dp_accounting import DpEvent, NeighboringRelation
 
 _PRECISION = 192
-_ROUNDING = Fraction(1, 2**40)  # what the sum of an event's probabilities may miss of 1, in doubles
+_ROUNDING = Fraction(1, 2**40)  # largest distance from 1 of the sum of an event's probabilities, in doubles
 
 # of dp-accounting's ``NeighboringRelation``: what each is called here
 _RELATIONS = {

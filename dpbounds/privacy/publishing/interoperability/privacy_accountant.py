@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from dp_accounting import DpEvent, NeighboringRelation
     from numpy.typing import NDArray
 
-_FARTHEST_EPSILON = 10**6  # at which δ is asked for any larger ε, infinity included: it does not rise
+_FARTHEST_EPSILON = 10**6  # ε that replaces any larger one, infinity included: δ does not increase
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ from dpbounds.privacy.routes.allocation.rounding import MASS_PRECISION, UNIT, Fl
 from dpbounds.privacy.routes.lattice.spectra import ComposedSpectrum
 from dpbounds.privacy.routes.lattice.window import TiltedMeasure
 
-_ROW = 256  # numbers that are summed one after the other
+_ROW = 256  # numbers that are added one after the other
 _LARGEST_POWER = arb(2) ** 450  # its square is a double
-_UNDERFLOWN = 2.0**-900  # more than products that underflow may add up to
-_TARGET = 2.0**-60  # the norm of frequencies that may be left out
+_UNDERFLOWN = 2.0**-900  # bound on the sum of products that underflow
+_TARGET = 2.0**-60  # largest norm of the frequencies that are left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Window:
 
     Attributes:
         spacing: h, of the multiples.
-        start, length: The multiples that are looked at.
+        start, length: The multiples on the window.
         rising, falling: Slopes of the Chernoff bounds, rising more than the tilt.
         tilt: θ >= 0: the distribution of the sum is weighted by e^(θ sum), so that rare values that are large enough to
             matter are as accurate as common ones.
@@ -91,7 +91,7 @@ class Sum:
             first, last = window.start - 1 - origin, window.start + window.length - origin
 
             def moment(rate: arb) -> arb:
-                """E e^(rate (sum - origin)) of the tilted distribution, the sum in multiples."""
+                """Return E e^(rate (sum - origin)) of the tilted distribution, the sum in multiples."""
                 z, found = rate.exp(), arb(1)
                 for law in laws:
                     found = found * law.moment(z) ** law.count
@@ -113,10 +113,11 @@ class Sum:
             )
 
     def weighed(self, each: Bin, weights: Floats, side: int) -> float:
-        """E of the weights of one more bin over the outcomes with a positive sum: not below (1), not above (-1)."""
+        """Bound E (weight of one more bin; sum > 0) from above (side 1) or from below (side -1)."""
         sums = _sums_from_right(weights)
         sizes = sums if weights.min(initial=0.0) >= 0 else _sums_from_right(np.abs(weights))
-        first = 1 - each.start - self.window.start  # at the window's first point, of the first weight that counts
+        # index, at the window's first point, of the first weight that counts
+        first = 1 - each.start - self.window.start
         found = _read_backwards(sums, first, self.window.length)
         size = found if sizes is sums else _read_backwards(sizes, first, self.window.length) * self.back
         found = found * self.back
@@ -130,7 +131,7 @@ class Sum:
         return value + side * (slack + 1.001 * (missing + unknown) + _UNDERFLOWN)
 
     def beyond(self, places: Sequence[int], *, weighted: bool, side: int) -> list[float]:
-        """P(S > at) or (weighted) E (S - at)_+, in multiples, for many places: at most (side 1), or at least (side -1).
+        """Bound P(S > at) or (weighted) E (S - at)_+ at many places, in multiples: from above (1) or below (-1).
 
         ``back`` is geometric, so that what a place leaves of it is, but for its first value, at most what the window's
         start leaves.
@@ -163,7 +164,7 @@ class Sum:
 
 
 def _powers(first: arb, ratio: arb, length: int) -> Floats:
-    """First * ratio^i for i < length: by the product of two tables."""
+    """Return first * ratio^i for i < length, by the product of two tables."""
     if ratio == 1:
         return np.full(length, double_above(first))
     rows = -(-length // _ROW)
@@ -190,7 +191,7 @@ def _read_backwards(values: Floats, first: int, length: int) -> Floats:
 
 
 def _by_rows(values: Floats) -> Floats:
-    """Rows of 256 numbers each, filled up with zeros."""
+    """Return rows of 256 numbers each, filled up with zeros."""
     rows = -(-len(values) // _ROW)
     if rows * _ROW == len(values):
         return values.reshape(rows, _ROW)

@@ -18,7 +18,7 @@ from dpbounds.privacy.routes.allocation.tuning import TUNING
 from dpbounds.privacy.routes.allocation.upper_distribution import LARGEST_GRID
 
 _ESTIMATE_PRECISION = 64
-_NEAREST = 1e-9  # loss, below which the end of a grid is not looked for
+_NEAREST = 1e-9  # smallest distance of a grid's end from loss 0
 
 
 def parts_of(base: Pair) -> Product:
@@ -27,7 +27,7 @@ def parts_of(base: Pair) -> Product:
 
 
 def loss_ends(base: Pair, negligible: float) -> tuple[float, float]:
-    """Losses between which all but next to nothing of the base lies: a choice."""
+    """Return losses between which nearly all of the base lies: a choice."""
     with working(_ESTIMATE_PRECISION):
         law = law_at(base, _ESTIMATE_PRECISION)
 
@@ -72,7 +72,7 @@ def grid_ends(base: Pair, spacing: Fraction, negligible: float) -> tuple[int, in
 
 
 def first_spacing(pair: SecretSteps, width: float) -> float:
-    """Return a spacing that should do: a choice."""
+    """Return a spacing that should suffice: a choice."""
     found = []
     for base in pair.inside:
         square, mean_square, count = 0.0, 0.0, 0
@@ -91,7 +91,7 @@ def first_spacing(pair: SecretSteps, width: float) -> float:
 
 
 def _moments(law: LossDistribution, low: float, high: float) -> tuple[float, float]:
-    """Roughly E_Q (X-1)² and E_Q L², in floats."""
+    """Return roughly E_Q (X-1)² and E_Q L², in floats."""
     atoms = [(float(point.loss), float(point.r)) for point in law.points]
     if not law.discrete:
         edges = np.linspace(low, high, 400)
@@ -123,6 +123,6 @@ def miss(proof: Proof, for_epsilon: bool, width: float) -> float:
 
 
 def _log(number: Fraction | float) -> float:
-    """Roughly the logarithm of a positive number."""
+    """Return roughly the logarithm of a positive number."""
     number = Fraction(number)
     return math.log(number.numerator) - math.log(number.denominator)

@@ -14,7 +14,7 @@ from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import Discrete
 from dpbounds.privacy.routes.allocation.rounding import MASS_PRECISION
 
-_MASS_BITS = 1100  # after the point, of a P-mass
+_MASS_BITS = 1100  # bits of a P-mass after the binary point
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Point:
 
 
 def hull_of_bounds(points: Sequence[Point], reverse: Sequence[Point]) -> Discrete:
-    """The least convex curve through upper bounds on the profile, which lies below every chord; its kinks are atoms.
+    """Return the atoms of the convex curve below the chords of upper bounds on the profile.
 
     ``reverse``: those of the pair with its distributions swapped.
     """
@@ -84,7 +84,7 @@ def hull_of_tests(points: Sequence[Point], reverse: Sequence[Point]) -> Discrete
 
 
 def _lower_hull(corners: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
-    """The corners of the lower convex hull of points in increasing order; of those one above the other, the lowest."""
+    """Return the corners of the lower convex hull of points in increasing order; of equal abscissae, the lowest."""
     hull: list[tuple[Fraction, Fraction]] = []
     for x, y in corners:
         if hull and hull[-1][0] == x:

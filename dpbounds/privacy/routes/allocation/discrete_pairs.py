@@ -56,7 +56,7 @@ class Grid:
         negligible: The mass that may be spread far away.
         fineness: Fineness of the profile under replace-one.
         least: The δ per epoch that may be given up there.
-        by_threshold: Whether one of m Gaussian steps is looked at so under the other relations, too.
+        by_threshold: Whether one of m Gaussian steps is enclosed at thresholds under the other relations, too.
         signed: Fineness under replace-one on a geometric grid; None if one spacing holds the sum.
     """
 
@@ -228,7 +228,7 @@ def attained(pair: SecretSteps, grid: Grid) -> Discrete:
             if q > 0:
                 where = ball_end((p / (q * slack * slack)).log(), "down")
                 points[where] = points.get(where, Fraction(0)) + mass
-            else:  # never seen under the other distribution
+            else:  # probability 0 under the other distribution
                 infinite += mass
     return Discrete(tuple(sorted(points.items())), infinite)
 

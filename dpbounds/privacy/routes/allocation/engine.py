@@ -37,15 +37,15 @@ def enclosed(
 ) -> list[Proof]:
     """Enclose a product's loss by two products with discrete pairs in place of the allocated ones.
 
-    The two products know nothing of the targets: one dominates and the other is attained at every α >= 0 (``proof.md``,
-    sections 1, 4 and 7), so both bounds are proven at each target, however many share them. Targets decide which grid
-    is chosen: one that is good enough for the worst of them.
+    The two products do not depend on the targets: one dominates and the other is attained at every α >= 0
+    (``proof.md``, sections 1, 4 and 7), so both bounds are proven at each of any number of targets. The targets only
+    decide which grid is chosen: one that is good enough for the worst of them.
 
     Args:
         product: Pairs with multiplicities.
-        targets: Values of δ where ε is asked for, else of ε; one at least.
+        targets: Values of δ if ε is the unknown, else of ε; at least one.
         for_epsilon: Whether ε is the unknown.
-        width: Relative width of ε, or width of log δ over max(1, log 1/δ), that will do.
+        width: Sufficient relative width of ε, or width of log δ over max(1, log 1/δ).
         prove: Proves what a product without allocated pairs spends at targets.
 
     Returns:
@@ -143,7 +143,7 @@ def _enclosed(
         if not for_epsilon:
             small = min([small, *(float(found[at].enclosure.exact_upper) for at in rest)])
         worst = max(misses.values())
-        if replaced_ones and not by_signs:  # one spacing did not do
+        if replaced_ones and not by_signs:  # one spacing did not suffice
             if len(looked) > 1 or (
                 worst <= TUNING.retry_if_wider and max(pair.bins for pair in replaced_ones) >= TUNING.many_bins
             ):

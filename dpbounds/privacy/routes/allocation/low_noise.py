@@ -53,7 +53,7 @@ def told_apart(
 
     Args:
         product: Pairs with multiplicities.
-        targets: Values of δ where ε is asked for, else of ε.
+        targets: Values of δ if ε is the unknown, else of ε.
         for_epsilon: Whether ε is the unknown.
         width: As in ``enclosed``.
         prove: Proves what a Gaussian spends at targets.
@@ -111,8 +111,8 @@ class InPlace:
     Attributes:
         product: The product it is compared with: δ(ε) is δ of this at ε + ``shift``, up to the terms below.
         shift: Both bounds of Σ log(m - 1).
-        more, less: In logarithms, what the ratio may be above, and below, that of the product.
-        rare: The probability that it is not.
+        more, less: In logarithms, how far the ratio may lie above, and below, that of the product.
+        rare: The probability that it lies farther away.
         spacing: Spacing of a grid for it: a choice.
     """
 
@@ -142,16 +142,17 @@ def in_place(product: Product, width: float, *, for_epsilon: bool = True) -> InP
     others: list[tuple[Pair, int]] = [
         (Allocated(Direction.ADD, step.ways - 1, ((ShiftedGaussians(step.squared_shift), step.ways - 1),)), step.count)
         for step in steps
-        if step.ways > 2  # one other step alone: a Gaussian, which is counted above
+        if step.ways > 2  # a single other step is a Gaussian, which is counted above
     ]
     whole, most = sum(step.count * float(step.squared_shift) for step in steps), max(step.ways for step in steps)
-    loss = whole if for_epsilon else math.sqrt(whole)  # to which the width refers: δ falls with a deviation's scale
+    # scale to which the width refers: δ falls with a deviation's scale
+    loss = whole if for_epsilon else math.sqrt(whole)
     with working(PRECISION):
         more = less = rare = shift = arb(0)
         for step in steps:
             mu = ball(step.squared_shift).sqrt()
             slack = ball(Fraction(TUNING.low_noise.slack * width * loss / count))
-            apart = ((step.ways - 1) / slack).log() / mu  # b: any number will do
+            apart = ((step.ways - 1) / slack).log() / mu  # b: any number is valid
             smaller = (-mu * apart).exp()
             more += step.count * ((step.ways - 1) * smaller).log1p()
             less += step.count * (smaller / (step.ways - 1)).log1p()
@@ -172,7 +173,7 @@ def in_place(product: Product, width: float, *, for_epsilon: bool = True) -> InP
 def at_most(
     ends: Callable[[Sequence[Fraction], int], Sequence[Fraction]], epsilons: Sequence[Fraction], rare: Fraction
 ) -> list[Fraction]:
-    """At least δ at each ε, of what is as asked but for a probability: (1 - e^ε A)_+ <= (1 - A)_+ - ε where ε < 0."""
+    """Bound δ at each ε from above, up to events of probability ``rare``: (1 - e^ε A)_+ <= (1 - A)_+ - ε for ε < 0."""
     zero = Fraction(0)
     found = ends([max(zero, epsilon) for epsilon in epsilons], 1)
     return [
@@ -210,7 +211,7 @@ def _step(pair: Pair, count: int) -> _Step | None:
 
 
 def _added(steps: Sequence[_Step], epsilon: Fraction) -> Fraction:
-    """Not less than δ(ε) if the record is added: some R_t is below e^(-ε/T), so that each of its terms is small."""
+    """Return an upper bound on δ(ε) if the record is added: some R_t < e^(-ε/T) has small terms only."""
     count, found = sum(step.count for step in steps), arb(0)
     with working(PRECISION):
         for step in steps:
@@ -221,7 +222,7 @@ def _added(steps: Sequence[_Step], epsilon: Fraction) -> Fraction:
 
 
 def _reach(steps: Sequence[_Step], rarely: float) -> tuple[Fraction, Fraction]:
-    """(how much more than its own ratio over m a whole one may be, in logarithms; the probability of more).
+    """Return how far, in logarithms, a whole ratio may exceed its own term over m, and the probability of more.
 
     The probability is to be about ``rarely``.
     """

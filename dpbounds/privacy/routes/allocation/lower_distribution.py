@@ -1,9 +1,9 @@
 """The mean of m likelihood ratios, from below in the convex order: outcomes of the attained run, merged coarsely.
 
 Every step's outcome is replaced by the cell of its ratio, and of several steps together only a cell of the sum is kept:
-post-processing, whatever the cells are. A cell knows its Q-mass when none of its steps, one of them, ..., k of them
-held the record (``counts`` 0, 1, ..., k, summed over which), so that the distribution for a uniformly random choice of
-k steps can be read off at the end (``proof.md``, section 4).
+post-processing, whatever the cells are. A cell has a Q-mass for none, one, ..., k of its steps holding the record
+(``counts`` 0, 1, ..., k, summed over the steps), so that the distribution for a uniformly random choice of k steps
+follows at the end (``proof.md``, section 4).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dpbounds.privacy.routes.allocation.upper_distribution import LARGEST_GRID
 from dpbounds.privacy.routes.lattice.discretisation import working_precision
 from dpbounds.privacy.routes.lattice.steps import Lattice, LossStep, cut
 
-_BITS = 1.5  # per unit of the loss: 1 / log 2 and some
+_BITS = 1.5  # bits per unit of the loss: a little more than 1 / log 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class LowerDistribution:
         spacing: h > 0: cell j is meant for sums from e^(jh) to e^((j+1)h). (A choice: any outcome may lie in any cell.)
         first: The index of the first cell.
         counts: Row l: for each cell the mass summed over the sets of l of its steps that hold the record.
-        surely: The same, summed over what is never seen where the record is in none of the steps.
-        gone: Q-mass of what is never seen where the record is in any of the steps.
+        surely: The same, summed over the outcomes that are impossible if the record is in none of the steps.
+        gone: Q-mass of the outcomes that are impossible if the record is in any of the steps.
         roundings: Each number is off by at most a factor (1 ± 2^-53) to this power.
         terms: The number of steps.
     """
@@ -94,7 +94,7 @@ def one_step(pair: Pair, spacing: Fraction, ends: tuple[int, int], most: int) ->
 
 
 def _accurate(masses: list[arb]) -> tuple[float, float]:
-    """P- and Q-mass to the nearest double, or 0 where they are not known that well: leaving a cell out is sound."""
+    """Return P- and Q-mass to the nearest double, or 0 if they are less accurate: leaving a cell out is sound."""
     found = []
     for mass in masses:
         if mass.rel_accuracy_bits() < 60 and not mass.is_zero():
@@ -192,7 +192,7 @@ def _large(masses: Floats) -> Floats:
 
 
 def _without_small(counts: Floats) -> Floats:
-    """Outcomes with a count so small that a later product might underflow are left out: seeing less is sound."""
+    """Leave out outcomes with a count so small that a later product might underflow: less information is sound."""
     if not np.isfinite(counts).all():
         raise Declined("allocation: there are too many ways to choose the steps for doubles")
     counts[:, ((counts > 0) & (counts < LEAST)).any(axis=0)] = 0.0

@@ -51,7 +51,7 @@ class Run:
 
     @property
     def deviation(self) -> float:
-        """Roughly that of the loss."""
+        """Return roughly the deviation of the loss."""
         return math.sqrt(sum(count * _variance(cells) for cells, count in self.kinds)) / self.bins
 
 
@@ -74,7 +74,7 @@ def _all_points(pair: Allocated, negligible: float) -> tuple[Point, ...]:
 
 
 def _points(pair: Allocated, negligible: float) -> Iterator[Point]:
-    """Thresholds from α = 1 on (of R, down from 1 where the record is added), until the profile is negligible."""
+    """Yield thresholds from α = 1 on (of R, down from 1 where the record is added), until the profile is negligible."""
     run = Run.of(pair, MANY_BINS.cells)
     added, step, least = pair.direction is Direction.ADD, run.deviation / MANY_BINS.losses, Fraction(1)
     loss = 0.0
@@ -85,7 +85,7 @@ def _points(pair: Allocated, negligible: float) -> Iterator[Point]:
             loss += step * max(1.0, 2 * loss / (TUNING.dense * run.deviation) - 1)
         bits = MANY_BINS.bits - 2 * rare
         for found in at_thresholds(pair, run, [math.exp(-each if added else each) for each in losses], bits):
-            if found.width > TUNING.unknown:  # not told from the transform's round-off
+            if found.width > TUNING.unknown:  # not distinguished from the transform's round-off
                 yield from points_if_published(pair, math.log(found.alpha), least, negligible)
                 return
             yield found

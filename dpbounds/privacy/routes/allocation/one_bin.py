@@ -31,7 +31,7 @@ from dpbounds.privacy.routes.allocation.rounding import (
 
 Indices = NDArray[np.int64]
 
-_REACH = 8.5  # deviations, by which cells of y reach beyond the shift: the mass beyond is that of one rounding
+_REACH = 8.5  # deviations by which the cells of y extend beyond the shift: the mass outside is that of one rounding
 LARGEST_SHIFT = 64  # squared: beyond it ratios span too many scales for one spacing
 
 
@@ -58,7 +58,7 @@ class Cells:
 def cells_of(
     squared_shift: Fraction, per_unit: int, direction: Direction = Direction.REPLACE, largest: int = LARGEST_SHIFT
 ) -> Cells:
-    """The cells for μ² = ``squared_shift``: u = exp(μy - μ²/2), and w is u at -y; 1 where the dataset has no record.
+    """Return the cells for μ² = ``squared_shift``, with u = exp(μy - μ²/2), and w(y) = u(-y), or 1 without a record.
 
     Raises:
         Declined: The shift is too large, or a mass is not known well enough.
@@ -120,7 +120,7 @@ class Bin:
 
 
 def values_at_cuts(cells: Cells, alpha: float) -> tuple[Floats, Floats]:
-    """Doubles below and above V at the cuts."""
+    """Return doubles below and above V at the cuts."""
     (u_low, u_high), (w_low, w_high) = cells.u, cells.w
     low, high = u_low - alpha * w_high, u_high - alpha * w_low
     slack = 4 * UNIT * (u_high + alpha * w_high)  # three roundings, each of at most the larger sum
@@ -176,7 +176,7 @@ def idle(steps: int, alpha: float, spacing: float) -> Bin:
 
 
 def _floor(values: Floats) -> Indices:
-    """Whole numbers that are not above x, for all x whose quotient was rounded to ``values_at_cuts``."""
+    """Return whole numbers that are at most x, for all x whose quotient was rounded to ``values_at_cuts``."""
     if not np.all(np.abs(values) < 2.0**40):
         raise Declined("allocation: the spacing is too fine for the ratios of a bin")
     return np.floor(values - 4 * UNIT * np.abs(values)).astype(np.int64)

@@ -15,14 +15,14 @@ from dpbounds.privacy.pairs.pairs import Allocated, Direction, ShiftedGaussians
 from dpbounds.privacy.routes.allocation.convex_hulls import Point
 from dpbounds.privacy.routes.allocation.rounding import MASS_PRECISION
 
-LARGEST_THRESHOLD = 60.0  # loss, up to which thresholds are looked at one by one
+LARGEST_THRESHOLD = 60.0  # loss up to which thresholds are tried one by one
 _SPACING = 0.1  # distance of thresholds, in deviations of the published bin's loss
 
 
 def profile_if_published(pair: Allocated, alpha: float) -> Fraction:
-    """At least the profile where the bin is published, and that of a replacement: another one where one is alike.
+    """Bound the profile from above as if the bin were published, and that of the replacement, too.
 
-    Steps that are not run tell nothing.
+    Steps that are not run reveal nothing.
     """
     with working(MASS_PRECISION):
         value, loss = arb(0), ball(Fraction(alpha)).log()
@@ -34,7 +34,7 @@ def profile_if_published(pair: Allocated, alpha: float) -> Fraction:
 
 
 def points_if_published(pair: Allocated, loss: float, least: Fraction, negligible: float) -> Iterator[Point]:
-    """Thresholds from a loss on where the bin may as well be published: a known bound on the profile is ``least``."""
+    """Yield thresholds from a loss on at which the bin counts as published; ``least`` bounds the profile already."""
     reach = max(float(squared) for squared, _ in pair.shifts)
     while loss < LARGEST_THRESHOLD + 4 * reach:
         alpha = math.exp(loss)

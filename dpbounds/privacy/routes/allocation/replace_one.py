@@ -37,7 +37,7 @@ from dpbounds.privacy.routes.allocation.published_bin import (
 from dpbounds.privacy.routes.allocation.rounding import UNIT
 from dpbounds.privacy.routes.allocation.tuning import TUNING, Fineness
 
-_CORE = 4.0  # the y whose deviation that is
+_CORE = 4.0  # deviations of y that the core of a bin covers
 
 
 def point(pair: Allocated, alpha: float, fineness: Fineness) -> Point:
@@ -105,7 +105,7 @@ def _all_points(pair: Allocated, fineness: Fineness, negligible: float) -> tuple
 
 
 def _points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[Point]:
-    """Thresholds from 1 on until the profile is negligible, or no longer told from the transform's round-off."""
+    """Yield thresholds from 1 on until the profile is negligible, or no longer distinguished from round-off."""
     deviation = deviation_of(pair)
     step, loss, lost, patience = deviation / fineness.losses, 0.0, 0, 0
     most = fineness.bits + TUNING.retry.bits
@@ -131,7 +131,7 @@ def _points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[
 
 
 def _neighbours(fineness: Fineness, most: int) -> Iterator[Fineness]:
-    """A shorter reach leaves more points for what matters where noise is little; then more points."""
+    """Yield choices to try next: shorter reaches, which leave more points near the bulk; then more points."""
     if fineness.reach > TUNING.retry.shortest_reach:
         yield replace(fineness, reach=fineness.reach / 2)
     if fineness.bits < most:
@@ -139,7 +139,7 @@ def _neighbours(fineness: Fineness, most: int) -> Iterator[Fineness]:
 
 
 def deviation_of(pair: Allocated) -> float:
-    """Roughly that of log P/Q: of Σ (u_i - w_i) / m, or of one bin alone."""
+    """Return roughly the deviation of log P/Q: that of Σ (u_i - w_i) / m, or of one bin alone."""
     shifts = [(float(squared), n) for squared, n in pair.shifts]
     grown, ways = (lambda s: 4 * math.sinh(s), 4) if pair.direction is Direction.REPLACE else (math.expm1, 1)
     shared = sum(n * grown(min(s, LARGEST_SHIFT)) for s, n in shifts) / pair.bins**2
@@ -147,7 +147,7 @@ def deviation_of(pair: Allocated) -> float:
 
 
 def _ends(cells: Cells, alpha: float, bins: int, reach: float) -> tuple[int, int]:
-    """Cuts beyond which a single bin decides, for any values of the others."""
+    """Return cuts beyond which a single bin decides, for any values of the others."""
     low, high = values_at_cuts(cells, alpha)
     middle, half = (low + high) / 2, (len(low) - 1) // 2
     core = slice(half - int(_CORE * cells.per_unit), half + int(_CORE * cells.per_unit))

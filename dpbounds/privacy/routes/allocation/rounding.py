@@ -133,7 +133,7 @@ def _table(spacing: Fraction, bits: int) -> Table:
 
 @lru_cache(maxsize=64)
 def powers(spacing: Fraction, length: int) -> Floats:
-    """Doubles that are at least e^(dh), d = 0, 1, ...; infinite where none is."""
+    """Return doubles that are at least e^(dh), d = 0, 1, ...; infinite where none is."""
     found = np.full(length, math.inf)
     with working(PRECISION):
         step, power = ball(spacing).exp(), arb(1)

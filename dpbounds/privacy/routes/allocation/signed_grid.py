@@ -41,7 +41,7 @@ from dpbounds.privacy.routes.allocation.rounding import (
 from dpbounds.privacy.routes.allocation.tuning import TUNING
 
 LARGEST_GRID = 4_000  # points of one sign, so that h > 1e-3 (``proof.md``, section 11)
-_LEFT_OUT = 256.0  # times the largest point: what a point may add to (·)_+, its mass counted
+_LEFT_OUT = 256.0  # largest contribution of a point to (·)_+, its mass included, in units of the largest point
 LARGEST_SHIFT = 144  # squared: beyond it masses of cells are too small for doubles
 
 
@@ -51,7 +51,7 @@ class Fineness:
 
     Attributes:
         spacing: h.
-        losses: Per deviation of the loss.
+        losses: Thresholds per deviation of the loss.
     """
 
     spacing: Fraction
@@ -148,7 +148,7 @@ class Frame:
     length: int
 
     def magnitudes(self) -> tuple[Floats, Floats]:
-        """Doubles not above, and not below; a row per threshold."""
+        """Return doubles not above, and not below; a row per threshold."""
         low = min(self.firsts)
         below, above = _values(self.spacing, low, max(self.firsts) - low + self.length)
         rows = [slice(first - low, first - low + self.length) for first in self.firsts]
@@ -189,7 +189,7 @@ class Laws:
 
 
 def one_bin(cells: Cells, alphas: Sequence[float], frame: Frame) -> Laws:
-    """One bin's V, its cells spread to points of the grid."""
+    """Return one bin's V, its cells spread to points of the grid."""
     length, laws = frame.length, (cells.none, cells.first, cells.second)
     found = np.zeros((3, len(alphas), 2 * length + 1))
     lost = np.zeros(len(alphas))
@@ -250,7 +250,7 @@ def resting(steps: int, alphas: Sequence[float], frame: Frame) -> Laws:
 
 
 def _kept(positive: Floats, negative: Floats, zero: Floats, lost: Floats, roundings: int, largest: Floats) -> Laws:
-    """Without points with tiny mass without the record: all tests reject there, and ``lost`` adds (·)_+."""
+    """Drop points with tiny mass without the record: all tests reject there, and ``lost`` adds (·)_+."""
     masses = [positive.copy(), negative.copy(), zero[:, :, None].copy()]
     for part in masses:
         tiny = part[0] < LEAST
@@ -282,13 +282,13 @@ def _law(laws: Laws, index: int) -> _Signs:
 
 
 def _room(frame: Frame) -> tuple[int, int]:
-    """Points below and above the grid that sums of two may reach."""
+    """Return points below and above the grid that sums of two may reach."""
     plus, minus = splits(frame.spacing)
     return -min(*minus.places, minus.place), plus.places[0] + 1
 
 
 def _joined(one: _Signs, other: _Signs, frame: Frame, *, same: bool = False) -> _Signs:
-    """Distribution of the sums of two, on points of either sign beyond the grid by up to ``_room``, and at 0."""
+    """Return the distribution of sums of two, on points of either sign up to ``_room`` beyond the grid, and at 0."""
     length, (below, above) = frame.length, _room(frame)
     zero = one.zero * other.zero + np.sum(one.positive * other.negative, axis=1)
     zero += np.sum(one.negative * other.positive, axis=1)
@@ -320,7 +320,7 @@ def _joined(one: _Signs, other: _Signs, frame: Frame, *, same: bool = False) -> 
 
 
 def _smaller_ones(masses: Floats, split: Split, spacing: Fraction) -> tuple[Floats, Floats]:
-    """Σ_{d >= D} x_d m_{i-d} and Σ_{d >= D} (1 - x_d) m_{i-d}, x_d falling by e^-h from each to the next."""
+    """Return Σ_{d >= D} x_d m_{i-d} and Σ_{d >= D} (1 - x_d) m_{i-d}, x_d falling by e^-h from each to the next."""
     length, start = masses.shape[1], split.settled
     less, more = np.zeros_like(masses), np.zeros_like(masses)
     if start >= length:
@@ -335,7 +335,7 @@ def _smaller_ones(masses: Floats, split: Split, spacing: Fraction) -> tuple[Floa
 
 @lru_cache(maxsize=16)
 def _powers(spacing: Fraction, length: int) -> tuple[Floats, Floats, float]:
-    """Doubles next to e^(ih) and e^(-ih), i < length; and to 1 - e^-h."""
+    """Return doubles next to e^(ih) and e^(-ih), i < length; and to 1 - e^-h."""
     if not spacing * length <= LARGEST_LOSS:
         raise Declined("allocation: ratios are too large for doubles")
     with working(PRECISION):
@@ -461,7 +461,7 @@ def _all_points(pair: Allocated, fineness: Fineness, negligible: float) -> tuple
 
 
 def points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[Point]:
-    """Thresholds from 1 on until the profile is negligible."""
+    """Yield thresholds from 1 on until the profile is negligible."""
     mu, h = math.sqrt(max(_shifts(pair))), float(fineness.spacing)
     deviation = min(deviation_of(pair), math.sqrt(2) * mu)
     loss, least, work = 0.0, Fraction(1), 0.0
@@ -510,7 +510,7 @@ def _shifts(pair: Allocated) -> list[float]:
 
 
 def _span(pair: Allocated, mu: float, loss: float, spacing: float, negligible: float) -> tuple[float, float]:
-    """Logarithms around the values that decide at a threshold: of u with the record, and of α times the sum of w."""
+    """Return logarithms around the decisive values at a threshold: of u with the record, and of α times Σ w."""
     normal, others = NormalDist(), max(1, pair.bins - 1)
     rare = min(max(TUNING.signed.beyond * negligible, 1e-300), 1e-3)
     far = -normal.inv_cdf(rare)
@@ -523,5 +523,5 @@ def _span(pair: Allocated, mu: float, loss: float, spacing: float, negligible: f
 
 
 def _log_sum(exponent: float, count: int) -> float:
-    """log(e^x + n)."""
+    """Return log(e^x + n)."""
     return float(np.logaddexp(exponent, math.log(count)))

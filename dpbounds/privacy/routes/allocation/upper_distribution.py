@@ -98,7 +98,7 @@ def _at_least_ratio(spacing: Fraction, index: int) -> float:
 
 
 def _at_least_ratios(spacing: Fraction, length: int) -> Floats:
-    """Doubles at least e^((i - length) h), i = 0, ..., length - 1."""
+    """Return doubles at least e^((i - length) h), i = 0, ..., length - 1."""
     found = np.ones(length)
     with working(64):
         falling, power = (-ball(spacing)).exp(), arb(1)
@@ -193,7 +193,7 @@ def added(one: UpperDistribution, other: UpperDistribution) -> UpperDistribution
 
 
 def multiplied(one: UpperDistribution, other: UpperDistribution) -> UpperDistribution:
-    """The product of two independent ratios: two releases on the same records. Points of the grid are multiplied."""
+    """Return the product of two independent ratios, for two releases on the same records, point by point."""
     if one.spacing != other.spacing:
         raise ValueError("both measures must lie on one grid")
     few, many = sorted((one.masses, other.masses), key=len)

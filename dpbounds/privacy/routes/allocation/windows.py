@@ -13,7 +13,7 @@ from dpbounds.privacy.routes.allocation.rounding import Floats
 
 _TILT = 0.5  # share of the tilt at which that bound is best: less makes for a shorter window
 _STEEPER = 8  # rates that are left for Chernoff bounds
-_STEEPEST = 300.0  # how much the tilt may weigh one end of the window more than the other, as a logarithm: a choice
+_STEEPEST = 300.0  # logarithm of the largest ratio of the tilt's weights at the ends of the window: a choice
 _OUTSIDE = math.log(1e-17)  # log mass of the sum's distribution that may lie outside the window: a choice
 _RATES = np.geomspace(1e-3, 1e4, 85)  # tilts of Chernoff bounds, in units of one over a deviation: a choice
 
@@ -72,6 +72,6 @@ def window_of(
 
 
 def _few_bits(value: float) -> float:
-    """About the same, above, with so few bits that multiples are doubles."""
+    """Return a number slightly above, with so few bits that its multiples are doubles."""
     mantissa, exponent = math.frexp(value)
     return math.ldexp(math.ceil(math.ldexp(mantissa, 10)), exponent - 10)

@@ -39,7 +39,7 @@ class Nodes:
     lifted: bool = False  # whether the sums at many frequencies run over nodes with |Im t| = d
 
     def log_lift(self, tilt: float) -> float:
-        """Logarithm of the ratio of the summands at lifted nodes to their sum."""
+        """Return the logarithm of the ratio of the summands at lifted nodes to their sum."""
         if not self.lifted:
             return 0.0
         return float(log_growth(self, self.bulk, tilt, np.array(self.strip)))
@@ -84,12 +84,12 @@ class ContourChoices:
 
 
 def bend(cut: CutDistribution | Nodes, bulk: Bulk | None = None) -> float:
-    """Growth of the densities and the cut-offs (or the split) at |Im t| = y, as a logarithm, over y²."""
+    """Return the growth of the densities and the cut-offs (or the split) at |Im t| = y, as a logarithm, over y²."""
     return 0.5 + (1 / cut.softness**2 if cut.part.cut else 0.0) + (1 / bulk.softness**2 if bulk else 0.0)
 
 
 def log_growth(cut: CutDistribution | Nodes, bulk: Bulk | None, tilt: float, y: Floats) -> Floats:
-    """Growth of the integrand at |Im t| = y, as a logarithm (``Moments._growth``)."""
+    """Return the growth of the integrand at |Im t| = y, as a logarithm (``Moments._growth``)."""
     return y * y * bend(cut, bulk) + tilt * log_vanish(cut.part, y)
 
 

@@ -27,15 +27,19 @@ from dpbounds.privacy.routes.contour.tails import Rectangles, rectangles_below, 
 from dpbounds.privacy.routes.inversion import invert
 
 ACCURACY = 1e-13  # target relative error of δ of a plan
-_CHERNOFF_SOFTNESSES = (1.0, 0.0625)  # the second where the first lets the largest jumps back in
-_ATTEMPTS, _NARROW = 2, 1e-4  # plans tried for one query, until the answer is that narrow, relative
-_LARGE = 20_000_000  # node-frequency products beside which the finest rectangles take no time
-_NARROW_GROWING = 1e-11  # what a plan made for the beginning of a schedule must reach
-_FEWEST = 4  # ε for which one plan is worth the search
-_SERVED = 1e3  # times the accuracy aimed at: what a plan for several ε must reach at each of them
-_LOOSER, _LOOSEST = 1e3, 1e-6  # where a plan for several ε is too slow
-_LOCATED = 0.2  # relative width at which an answer shows where to look again
-_DEEPEST = -5000.0  # log δ below which an upper bound must do
+# softnesses of cut-offs; the second where the first lets the largest jumps back in
+_CHERNOFF_SOFTNESSES = (
+    1.0,
+    0.0625,
+)
+_ATTEMPTS, _NARROW = 2, 1e-4  # plans tried for one query; relative width at which the search stops
+_LARGE = 20_000_000  # node-frequency products for which the finest rectangles take negligible time
+_NARROW_GROWING = 1e-11  # relative width that a plan for the beginning of a schedule must reach
+_FEWEST = 4  # least number of ε for which one common plan is searched
+_SERVED = 1e3  # accuracy that a plan for several ε must reach at each of them, in units of the target accuracy
+_LOOSER, _LOOSEST = 1e3, 1e-6  # looser accuracies (a factor, and the loosest) where a plan for several ε is too slow
+_LOCATED = 0.2  # relative width at which an answer can start another search
+_DEEPEST = -5000.0  # log δ below which only an upper bound is computed
 
 
 class ContourCurve:
@@ -65,14 +69,14 @@ class ContourCurve:
         return (s * (s + 1) * self.shift / 2).exp()
 
     def _moment(self, tilt: float) -> arb:
-        """Upper bound on G(tilt) = Π M_i(tilt)^{T_i}."""
+        """Return an upper bound on G(tilt) = Π M_i(tilt)^{T_i}."""
         total = self._gaussian(acb(arb(tilt))).real
         for part in self.parts:
             total = total * part.at_real(tilt) ** part.count
         return upper(total)
 
     def _terms(self) -> acb_mat:
-        """c_k = G(s_k) / (s_k (s_k + 1)), less the bulk's own contribution in a peeled plan; half of c_0.
+        """Return c_k = G(s_k) / (s_k (s_k + 1)), less the bulk's own contribution in a peeled plan; half of c_0.
 
         Row by row in a matrix, as a sum over k = k₁ + b k₂ needs them.
         """
@@ -95,7 +99,7 @@ class ContourCurve:
         return acb_mat(len(terms) // columns, columns, terms)
 
     def _tail(self) -> arb:
-        """Upper bound on e^{λε} |contribution of the frequencies beyond the last one|."""
+        """Return an upper bound on e^{λε} |contribution of the frequencies beyond the last one|."""
         plan = self.plan
         w = self.spacing * (plan.frequencies + 1)
         # few rectangles show enough of many steps' decay, unless next to no time goes into them
@@ -107,7 +111,7 @@ class ContourCurve:
         return upper(bound / (arb.pi() * self.spacing * plan.frequencies))
 
     def _decay(self, w: arb, rectangles: list[Rectangles | None]) -> arb:
-        """Upper bound on |G(λ + iw')| for w' >= w."""
+        """Return an upper bound on |G(λ + iw')| for w' >= w."""
         product = self._gaussian(acb(self.tilt)).real * (-w * w * self.shift / 2).exp()
         for part, below in zip(self.parts, rectangles, strict=True):
             bound = turned_bound(part, self.plan.tilt, w) if below is None else below.bound(w)
@@ -115,7 +119,7 @@ class ContourCurve:
         return upper(product)
 
     def _jumps(self, w: arb) -> arb:
-        """Upper bound on |Π M_i^{T_i} - Π (bulk of M_i)^{T_i}| at λ + iw' for w' >= w: some factor is a jump's."""
+        """Bound |Π M_i^{T_i} - Π (bulk of M_i)^{T_i}| at λ + iw' for w' >= w, where some factor is a jump's."""
         whole = self._gaussian(acb(self.tilt)).real * (-w * w * self.shift / 2).exp()
         share = arb(0)
         for part in self.parts:
@@ -125,7 +129,7 @@ class ContourCurve:
         return upper(whole * share)
 
     def _alias(self, sigma: float, is_right: bool) -> tuple[arb, arb]:
-        """(σ, upper bound on G(σ) r/(1-r)) with r = e^{-|σ-λ|Λ}."""
+        """Return (σ, upper bound on G(σ) r/(1-r)) with r = e^{-|σ-λ|Λ}."""
         exact_sigma = arb(sigma)
         if is_right:
             need(exact_sigma > self.tilt, "σ₁ > λ")
@@ -158,7 +162,7 @@ class ContourCurve:
         }
 
     def _bulk(self, e: arb) -> arb:
-        """Upper bound on the contribution of sums without any jump: c_σ e^{-σε} Π (bulk of M_i(σ))^{T_i}."""
+        """Return an upper bound on the contribution of sums without any jump: c_σ e^{-σε} Π (bulk of M_i(σ))^{T_i}."""
         if self.plan.bulk_tilt is None:
             return arb(0)
         sigma = arb(self.plan.bulk_tilt)
@@ -176,7 +180,7 @@ class ContourCurve:
         return upper(total)
 
     def __call__(self, epsilon: Fraction) -> tuple[arb, arb]:
-        """Balls whose lower and upper endpoints enclose δ(ε)."""
+        """Return balls whose lower and upper endpoints enclose δ(ε)."""
         piece = self.pieces(epsilon)
         lower = piece["value"] - piece["frequency tail"] - piece["aliases"]
         above = piece["value"] + piece["frequency tail"] + piece["cut-off"] + piece["bulk"]
@@ -191,13 +195,13 @@ class ContourCurve:
 
 
 def _turn(angle: arb) -> acb:
-    """e^{i angle}."""
+    """Return e^{i angle}."""
     sine, cosine = angle.sin_cos()
     return acb(cosine, sine)
 
 
 def _peak(s: arb) -> arb:
-    """Max over t >= 0 of (1 - e^{-t}) e^{-st} = s^s / (s+1)^{s+1}."""
+    """Return the maximum over t >= 0 of (1 - e^{-t}) e^{-st} = s^s / (s+1)^{s+1}."""
     return (s * s.log() - (s + 1) * (s + 1).log()).exp()
 
 
@@ -347,7 +351,7 @@ def contour_at_most(product: GaussianProduct, epsilon: Fraction, delta: Fraction
 
 @planned_in_doubles
 def chernoff_bound(product: GaussianProduct, epsilon: Fraction, log_delta: float, softness: float = 1.0) -> Fraction:
-    """Upper bound c_s e^{-sε} Π M_i(s)^{T_i} + (the part removed by cut-offs) on δ(ε): one tilt s, no frequency.
+    """Return the upper bound c_s e^{-sε} Π M_i(s)^{T_i} + (mass removed by cut-offs) on δ(ε), with one tilt s.
 
     From (1 - e^{-t})_+ <= c_s e^{st} with c_s = s^s/(s+1)^{s+1}. Errors as for :func:`contour_epsilon`.
 

@@ -21,9 +21,9 @@ from dpbounds.privacy.routes.contour.power_sums import UNDIVIDED
 MOST_TERMS = 200_000_000  # node-frequency products held at once
 _ROWS = 32  # rows of a product of matrices, so that it starts no threads (``UNDIVIDED``)
 _ROUNDS = 60
-_NOISE = 1e-15  # share of the terms' size below which a sum is not believed
+_NOISE = 1e-15  # share of the terms' size below which a sum is not trusted
 _QUICK = 2_000_000  # products that an estimate may take
-_HOPELESS = 1_000_000_000  # above which only the loosest one is
+_HOPELESS = 1_000_000_000  # products above which only the loosest accuracy is tried
 _DEAR = 60_000_000  # products above which a looser accuracy is tried first
 
 
@@ -31,7 +31,7 @@ FloatMoments = Callable[[Nodes, float, float, int], tuple[float, Complexes, Comp
 
 
 class _LostError(Declined):
-    """The tilt serves another ε so badly that double precision sees nothing of the one in question."""
+    """The tilt suits another ε, so that the result at this ε is lost in double precision."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def float_moments(
 
 
 def _sums(weights: Numbers, angles: Numbers, frequencies: int) -> Complexes:
-    """Σ_j w_j e^{ikθ_j}, k = 0..frequencies, for each column of weights; powers are shared (``power_sums``)."""
+    """Return Σ_j w_j e^{ikθ_j}, k = 0..frequencies, for each column of weights; powers are shared (``power_sums``)."""
     size = math.isqrt(frequencies) + 1
     small = np.exp(1j * np.multiply.outer(angles, np.arange(size)))
     large = np.exp(1j * np.multiply.outer(size * np.arange(frequencies // size + 1), angles))
@@ -207,7 +207,7 @@ def _settled(
     accuracy: float,
     softnesses: tuple[float, ...],
 ) -> Draft:
-    """A draft that its own floating-point curve confirms; softer cut-offs that mislead it are left out one by one."""
+    """Return a draft that its own floating-point curve confirms, leaving out softer cut-offs that mislead it."""
     drafted = partial(make_draft, product, accuracy=accuracy)
     while True:
         draft = drafted(log_delta=log_delta, epsilon=epsilon, softnesses=softnesses)

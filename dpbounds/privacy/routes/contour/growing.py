@@ -1,10 +1,10 @@
 """A plan for a long schedule: its beginning chooses the contour, so that the sums of one epoch serve the next.
 
-A loop that asks for ε after each epoch asks about histories of which each begins with the last one. Their own plans
-differ a little in every number, and no sum over nodes is used twice. Here tilt, frequencies and accuracy are those of
-the history's own beginning, and what depends on one distribution besides is cached by exactly what it is computed from.
-The beginning is taken from the product that is asked about, never from what was asked before: no answer depends on
-earlier questions. Nothing here is proven (see ``plan``).
+A loop that computes ε after each epoch has products that begin with the product before. Plans of their own would differ
+a little in every number, so that no sum over nodes could be used twice. Here tilt, frequencies and accuracy are those
+of the product's own beginning, and values that depend on one distribution besides are cached under their exact inputs.
+The beginning is taken from the product itself, never from earlier questions, so that no answer depends on them. Nothing
+here is proven (see ``plan``).
 """
 
 from __future__ import annotations
@@ -35,14 +35,19 @@ from dpbounds.privacy.routes.contour.nodes import choose_nodes
 from dpbounds.privacy.routes.contour.plan import Draft
 from dpbounds.privacy.routes.contour.spectrum import last_frequency, shortest_period
 
-_FEWEST = 4  # distributions of a schedule, below which a plan of its own is cheap
-_BLOCKS = (2, 4, 8)  # tried in turn: a beginning has as many blocks at least, and lacks less than one of the whole
-_LAWS = 512  # kept
+_FEWEST = 4  # number of distributions below which a plan of its own is fast
+# numbers of blocks tried in turn: a beginning has at least as many, and lacks less than one block of the whole
+_BLOCKS = (
+    2,
+    4,
+    8,
+)
+_LAWS = 512  # distributions kept in the cache
 _ROOM = 1.03  # factor of the period, beyond the needs of either end of a block
-_FEW = 12  # distributions that stand for a schedule where it is planned
-_DEARER = 2  # times as many frequencies as one end of a block needs: too many
-_LEAP = 2.0  # from block to block, of the variance, that is foreseen
-_SLACK = 2.5  # nats of accuracy that the whole may lack
+_FEW = 12  # distributions that represent a schedule in its plan
+_DEARER = 2  # largest number of frequencies, in units of the number that one end of a block needs
+_LEAP = 2.0  # largest growth of the variance from block to block that a plan allows for
+_SLACK = 2.5  # nats of accuracy that the whole schedule may lack
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +158,7 @@ def _beginning(
 
 
 def _thinned(sampled: GaussianProduct) -> GaussianProduct:
-    """Few distributions that stand for all of them: of neighbours the middle one."""
+    """Return few distributions that represent all of them: the middle one of each run of neighbours."""
     size = math.ceil(len(sampled) / _FEW)
     runs = [sampled[start : start + size] for start in range(0, len(sampled), size)]
     return tuple((run[len(run) // 2][0], sum(count for _, count in run)) for run in runs)
@@ -185,7 +190,7 @@ def _nodes(part: RepeatedPair, beginning: _Beginning) -> Nodes:
 
 
 def kept_moments(nodes: Nodes) -> Moments:
-    """The moments of one distribution at the working precision, with all that was computed of them there before."""
+    """Return the moments of one distribution at the working precision, with all values computed there before."""
     return _moments(nodes, working_bits())
 
 

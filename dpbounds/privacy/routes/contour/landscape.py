@@ -25,7 +25,7 @@ _SPACING = 0.08
 _MOST_NODES = 200_000
 _FAR_GROWTH, _FAR_NODES, _FAR_ROUNDS = 1.2, 60, 5
 _REFINEMENTS = 4
-_TWO_HUMPED = 30.0  # spread times tilt beyond which a tilted distribution is not taken for a normal one
+_TWO_HUMPED = 30.0  # spread times tilt beyond which a tilted distribution is not treated as normal
 _DEEPEST = -1e6  # log δ at which no cut-off further out is tried
 _COARSE_CELLS = 1 << 15
 _FARTHEST_EDGE = 1e9  # standard deviations
@@ -80,11 +80,11 @@ class RepeatedPair:
         )
 
     def weight(self, t: Numbers) -> Numbers:
-        """p(t) = q e^{t/z - 1/2z²} / A(t), the posterior probability of the record's component."""
+        """Return p(t) = q e^{t/z - 1/2z²} / A(t), the posterior probability of the record's component."""
         return np.exp(math.log(self.q) + t / self.z - 0.5 / self.z**2 - self.log_ratio(t))
 
     def loss(self, t: Numbers) -> Numbers:
-        """L(t) = log dP/dQ."""
+        """Return L(t) = log dP/dQ."""
         match self.direction:
             case Direction.REMOVE:
                 return self.log_ratio(t)
@@ -99,7 +99,7 @@ class RepeatedPair:
         return plain if self.direction is Direction.ADD else plain + self.log_ratio(t)
 
     def turned(self, v: Floats, t: Floats) -> tuple[Floats, Floats]:
-        """Arg A at t + izv, and minus half the log of 1 - dent (``Moments.dent``): shape (turns, points)."""
+        """Return arg A at t + izv, and minus half the log of 1 - dent (``Moments.dent``): shape (turns, points)."""
         p = self.weight(t)
         angle = _arguments(v, p)
         if self.direction is Direction.REMOVE:
@@ -120,7 +120,7 @@ def _arguments(v: Floats, p: Floats) -> Floats:
 
 
 def log_erfc(x: Numbers) -> Numbers:
-    """log(erfc(x)/2), finite for large x; real or complex."""
+    """Return log(erfc(x)/2), finite for large x; real or complex."""
     return log_tails(math.sqrt(2.0) * np.asarray(x))
 
 
@@ -156,7 +156,7 @@ class CutDistribution:
         return ((1 + tilt) / self.part.z * weight + steep * self.edge) / (1 + steep)
 
     def _far(self, tilt: Floats) -> Floats:
-        """The logarithm of the mass about a peak beyond the finely scanned part, which a few coarse nodes may miss."""
+        """Return the log mass about a peak beyond the finely scanned part, which a few coarse nodes may miss."""
         part, steep, weight = self.part, 2 / self.softness**2, np.ones_like(tilt)
         for _ in range(_FAR_ROUNDS):
             t = self._peak(tilt, weight)
@@ -176,7 +176,7 @@ class CutDistribution:
 
 
 def cut_edge(part: RepeatedPair, softness: float, log_allowance: float) -> float:
-    """Smallest edge whose smooth cut-off moves at most e^log_allowance of P-mass (over all repetitions)."""
+    """Return the smallest edge whose smooth cut-off moves at most e^log_allowance of P-mass (over all repetitions)."""
     spread = math.sqrt(1 + softness**2 / 2)
     shift = 1 / part.z
 
@@ -238,14 +238,14 @@ class LossSum:
         return any(law.part.cut for law in self.laws)
 
     def log_moment(self, tilt: Floats) -> Floats:
-        """K(λ) = log E e^{λ ΣL} at each tilt."""
+        """Return K(λ) = log E e^{λ ΣL} at each tilt."""
         total = tilt * (tilt + 1) * self.squared_shift / 2
         for law in self.laws:
             total = total + law.part.count * law.log_moment(tilt)
         return total
 
     def cumulants(self, tilt: float) -> tuple[float, float, float]:
-        """K, K', K''."""
+        """Return K, K', K''."""
         value = tilt * (tilt + 1) * self.squared_shift / 2
         slope, curvature = (tilt + 0.5) * self.squared_shift, self.squared_shift
         for law in self.laws:
@@ -283,7 +283,7 @@ class LossSum:
         return found
 
     def saddle(self, tilt: float, epsilon: float | None = None) -> SaddlePoint:
-        """The Laplace approximation at this tilt (at the ε for which the tilt is the saddle, unless one is given)."""
+        """Return the Laplace approximation at this tilt, and at the given ε or the ε whose saddle the tilt is."""
         value, slope, curvature = self.cumulants(tilt)
         if epsilon is None:
             epsilon = slope - 1 / tilt - 1 / (1 + tilt)
@@ -314,7 +314,7 @@ class SaddlePoint:
 
 
 def _increasing_root(function: Callable[[float], float]) -> float:
-    """Root of an increasing function of log λ, found to 1e-3 by expanding brackets from λ = 1."""
+    """Return the root of an increasing function of log λ, found to 1e-3 by expanding brackets from λ = 1."""
     low = high = 0.0
     step = 1.0
     if function(0.0) < 0:
@@ -354,7 +354,7 @@ def refined(landscape: LossSum, saddle: SaddlePoint, keep_delta: bool) -> Saddle
 
 
 def _coarse_curve(landscape: LossSum, saddle: SaddlePoint) -> tuple[Floats, Floats]:
-    """The curve log δ on a grid of ε around the saddle: one cyclic convolution of the tilted distributions by FFT."""
+    """Return log δ on a grid of ε around the saddle, by one cyclic convolution of the tilted distributions."""
     tilt = saddle.tilt
     value, _, variance = landscape.cumulants(tilt)
     period = 24 * math.sqrt(max(variance, 0.0)) + 12 * saddle.spread + 40 / tilt

@@ -44,7 +44,7 @@ def up_to(x: arb) -> arb:
 
 
 def soft_step(x: Ball) -> Ball:
-    """erfc(x)/2; where it differs from 1 by less than the precision shows, 1 less at most |e^{-x²}|/2."""
+    """Return erfc(x)/2; where it differs from 1 by less than the precision shows, 1 less at most |e^{-x²}|/2."""
     if isinstance(x, arb):
         if x < 0 and x * x > working_bits():
             return 1 - arb(0).union((-x * x).exp() / 2)
@@ -57,13 +57,13 @@ def soft_step(x: Ball) -> Ball:
 
 
 def angle(p: arb, v: arb) -> arb:
-    """arg(1 - p + p e^{iv}) for 0 < v < π, increasing in p."""
+    """Return arg(1 - p + p e^{iv}) for 0 < v < π, increasing in p."""
     sine, cosine = v.sin_cos()
     return acb(1 - p + p * cosine, p * sine).arg()
 
 
 def dent(low: arb, high: arb, v: arb) -> arb:
-    """Upper bound on 4p(1-p) sin²(v/2) for p in [low, high]: |A(t+iy)|² = A² (1 - this)."""
+    """Return an upper bound on 4p(1-p) sin²(v/2) for p in [low, high]: |A(t+iy)|² = A² (1 - this)."""
     half = (v / 2).sin()
     if high <= arb(fmpq(1, 2)):
         share = 4 * high * (1 - high)
@@ -86,7 +86,7 @@ class Observation(Generic[Ball]):
 
 
 def _remembered(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Keep a method's values with the object, one per arguments: each is asked for several times per query."""
+    """Cache a method's values with the object, by its arguments: each is used several times per query."""
 
     @wraps(method)
     def kept(self: Moments, tilt: float, *rest: float) -> Any:
@@ -148,7 +148,7 @@ class Moments:
         return [self.step * self.density(point) for point in self.grid]
 
     def density(self, point: Observation[Ball]) -> Ball:
-        """F(t; 0)."""
+        """Return F(t; 0)."""
         exponent = -point.t * point.t / 2
         if not self.cut:
             return exponent.exp() / self.sqrt_two_pi
@@ -156,7 +156,7 @@ class Moments:
         return value * soft_step((point.t - self.edge) / self.softness)
 
     def loss(self, point: Observation[Ball]) -> Ball:
-        """L(t)."""
+        """Return L(t)."""
         match self.direction:
             case Direction.REMOVE:
                 return point.log_a
@@ -172,7 +172,7 @@ class Moments:
 
     @_remembered
     def tilted(self, tilt: float) -> list[arb]:
-        """F(t; tilt) · step at all nodes."""
+        """Return F(t; tilt) · step at all nodes."""
         a = arb(tilt)
         return [weight * (a * loss).exp() for weight, loss in zip(self.base, self.losses, strict=True)]
 
@@ -183,12 +183,12 @@ class Moments:
         return arb(self.nodes.bulk.edge), arb(self.nodes.bulk.softness)
 
     def below_bulk_edge(self, t: Ball) -> Ball:
-        """ψ(t) = erfc((t - edge_b)/C_b)/2, the share of the mass at t that counts as bulk."""
+        """Return ψ(t) = erfc((t - edge_b)/C_b)/2, the share of the mass at t that counts as bulk."""
         edge, softness = self._split
         return soft_step((t - edge) / softness)
 
     def above_bulk_edge(self, t: arb) -> arb:
-        """1 - ψ(t), accurate where it is small."""
+        """Return 1 - ψ(t), accurate where it is small."""
         edge, softness = self._split
         return soft_step((edge - t) / softness)
 
@@ -220,7 +220,7 @@ class Moments:
 
     @_remembered
     def cell_masses(self, tilt: float, bulk: bool = False) -> list[arb]:
-        """Upper bounds on ∫ F(t; tilt) dt (or ψF) over each cell: every factor at the end where it is largest.
+        """Return upper bounds on ∫ F(t; tilt) dt (or ψF) over each cell: every factor at the end where it is largest.
 
         The first entry is for everything left of the cells, the last for everything right of them.
         """
@@ -243,7 +243,7 @@ class Moments:
         return found
 
     def left_tail(self, at: Observation[arb], tilt: float) -> arb:
-        """Upper bound on ∫ F left of the point, and on step · ΣF over nodes further left than it."""
+        """Return an upper bound on ∫ F left of the point, and on step · ΣF over nodes further left than it."""
         a = arb(tilt)
         if self.cut:  # A <= 1, A₋ >= 1, χ <= 1: F <= φ, which increases there
             return upper((-at.t / self.root_two).erfc() / 2)
@@ -302,7 +302,7 @@ class Moments:
 
     @_remembered
     def line_integral(self, tilt: float, frequency: float, bulk: bool = False) -> arb:
-        """Upper bound on ∫ |F(t ± id; tilt + iw)| dt (or ψF) for all |w| <= frequency."""
+        """Return an upper bound on ∫ |F(t ± id; tilt + iw)| dt (or ψF) for all |w| <= frequency."""
         a, w = arb(tilt), arb(frequency)
         total = arb(0)
         for mass, (turn, gone) in zip(self.cell_masses(tilt, bulk), self._cell_turns, strict=True):
@@ -318,7 +318,7 @@ class Moments:
 
     @_remembered
     def omitted(self, tilt: float, bulk: bool = False) -> arb:
-        """Upper bound on step · ΣF (or ψF) over all nodes that are left out.
+        """Return an upper bound on step · ΣF (or ψF) over all nodes that are left out.
 
         A cell of width w holds at most w/step + 1 nodes, each with F at most the cell's bound over w; the tails begin
         a whole step beyond the last corner.
@@ -334,14 +334,14 @@ class Moments:
         return upper(total)
 
     def _lifted_error(self, tilt: float, bulk: bool) -> arb:
-        """Upper bound on |step · ΣF over the lifted nodes - M(tilt + iw)| for all w >= 0 (or the same for ψF)."""
+        """Bound |step · ΣF over the lifted nodes - M(tilt + iw)| for all w >= 0 (or the same for ψF)."""
         there, beyond = self._growth(self.strip, tilt, bulk), self._growth(2 * self.strip, tilt, bulk)
         mistake = (1 + beyond) / ((2 * arb.pi() * self.strip / self.step).exp() - 1)
         outside = self.omitted(tilt, bulk) if self.nodes.corners else self._outside(tilt)
         return upper(mistake * upper(self.at_real(tilt)) + there * outside)
 
     def _growth(self, y: arb, tilt: float, bulk: bool = False) -> arb:
-        """Upper bound on |F(t ± iy; tilt)| / F(t; tilt) (or on ψF over F)."""
+        """Return an upper bound on |F(t ± iy; tilt)| / F(t; tilt) (or on ψF over F)."""
         exponent = self.bend(y, bulk)
         if self.direction is not Direction.REMOVE:
             exponent = exponent - arb(tilt) * (y / self.z / 2).cos().log()
@@ -349,7 +349,7 @@ class Moments:
 
     @_remembered
     def error(self, tilt: float, frequency: float, bulk: bool = False) -> arb:
-        """Upper bound on |step · ΣF over the nodes - M(tilt + iw)| for |w| <= frequency (or the same for ψF)."""
+        """Bound |step · ΣF over the nodes - M(tilt + iw)| for |w| <= frequency (or the same for ψF)."""
         if not self.nodes.corners:
             need(not bulk, "a split distribution has cells")
             return upper(self._mistake(tilt, frequency) * self._largest(tilt) + self._outside(tilt))
@@ -372,13 +372,13 @@ class Moments:
         return 2 * self.turn
 
     def _largest(self, tilt: float) -> arb:
-        """Upper bound on M(tilt), by the nodes alone: M <= Σ + mistake · M."""
+        """Return an upper bound on M(tilt), by the nodes alone: M <= Σ + mistake · M."""
         mistake = self._mistake(tilt, 0.0)
         need(mistake < 1, "the nodes are close enough")
         return upper((sum(self.tilted(tilt), arb(0)) + self._outside(tilt)) / (1 - mistake))
 
     def _outside(self, tilt: float) -> arb:
-        """Upper bound on step · ΣF over the nodes beyond the first and the last."""
+        """Return an upper bound on step · ΣF over the nodes beyond the first and the last."""
         first, last = self.grid[0], self.grid[-1]
         if self.cut:
             need(first.t <= -1 / (2 * self.z), "left of the nodes A <= 1 and A₋ >= 1")
@@ -403,7 +403,7 @@ class Moments:
 
     @_remembered
     def at_frequencies(self, tilt: float, spacing: float, frequencies: int, bits: float) -> tuple[list[acb], list[acb]]:
-        """Balls around M(tilt + i·spacing·k), k = 0..frequencies; and around the bulk's part of it (or nothing).
+        """Return balls around M(tilt + i·spacing·k), k = 0..frequencies; and around the bulk's part of it (or nothing).
 
         ``bits`` behind the point, relative to the largest weight, are kept in the sums over the nodes.
         """
@@ -441,7 +441,7 @@ class Moments:
         return weights, losses
 
     def cut_mass(self) -> arb:
-        """Upper bound on the P-mass that the cut-off removes, ∫ (1-χ) dP, in one step."""
+        """Return an upper bound on the P-mass that the cut-off removes, ∫ (1-χ) dP, in one step."""
         if not self.cut:
             return arb(0)
         spread = (2 + self.softness * self.softness).sqrt()

@@ -13,7 +13,7 @@ from dpbounds.privacy.routes.contour.choices import Bulk, Nodes, bend, dyadic, l
 from dpbounds.privacy.routes.contour.landscape import CutDistribution, Floats, SaddlePoint, log_erfc
 
 _MOST_CORNERS = 6_000
-_LIFT = 2.0  # how much wider steps must become for nodes to be lifted
+_LIFT = 2.0  # factor by which steps must become wider for nodes to be lifted
 _BARE = 0.05  # step, per standard deviation or distance, below which cells may pay
 
 
@@ -25,7 +25,7 @@ def _strip(
     nats: float,
     bulk: Bulk | None,
 ) -> tuple[float, float]:
-    """The widest step whose strip bound is e^-nats of M(λ) at this frequency, crude at the aliases: (step, d)."""
+    """Return the widest step (and d) with a strip bound of e^-nats M(λ) at this frequency, crude at the aliases."""
     limit = min(math.pi * law.part.z, 40.0)
     d = np.append(np.geomspace(1e-4, 0.02, 10), np.linspace(0.03, 0.98, 40)) * limit
     stride = max(1, len(law.t) // 200)
@@ -77,7 +77,7 @@ def _lifted_strip(
 
 
 def _beyond_scan(law: CutDistribution) -> tuple[Floats, Floats, Floats]:
-    """Points beyond the scan where A (add) or A₋ (replace) may all but vanish off the real line: t, log mass, loss."""
+    """Return points (t, log mass, loss) beyond the scan where A (add) or A₋ (replace) may be nearly 0 off the line."""
     part = law.part
     if part.direction is Direction.REMOVE:
         return np.array([]), np.array([]), np.array([])
@@ -133,7 +133,7 @@ class _Line:
 def _cell_corners(
     law: CutDistribution, marks: tuple[float, float, float, float], lines: list[_Line]
 ) -> tuple[float, ...]:
-    """Corners between which every line's bound is close to the integrand wherever that matters.
+    """Return corners between which every line's bound is close to the integrand wherever that matters.
 
     ``marks`` are corners in any case: the ends of the cells and of the nodes.
     """
@@ -171,7 +171,7 @@ def choose_nodes(
     bulk_tilt: float | None,
     cells: bool,
 ) -> Nodes:
-    """Nodes and cells of one part, such that the errors stay e^-nats of M(λ) over all repetitions.
+    """Return nodes and cells of one part, such that the errors stay e^-nats of M(λ) over all repetitions.
 
     Args:
         law: The part, cut off and on its scan grid.
@@ -244,7 +244,7 @@ def choose_nodes(
 
 
 def _right_end(law: CutDistribution, tilts: tuple[float, ...], nats: float) -> float:
-    """Beyond which the nodes may be left out, for each tilt."""
+    """Return the t beyond which the nodes may be left out, for each tilt."""
     end = law.edge + law.softness
     for index, tilt in enumerate(tilts):
         exponent = law.log_mass + tilt * law.loss
@@ -264,7 +264,7 @@ def _last_corner(
     start: float,
     nats: float | None = None,
 ) -> float:
-    """Beyond which the geometric bound on the cut-off's tail is negligible, or e^-nats of M(λ), for each tilt."""
+    """Return the t beyond which the cut-off's geometric tail bound is negligible, or e^-nats M(λ), for each tilt."""
     part = law.part
     z, c = part.z, law.softness
     t = start + (1 + abs(start)) * np.append(0.0, np.geomspace(1e-3, 1e6, 400))

@@ -36,14 +36,14 @@ from dpbounds.privacy.routes.contour.spectrum import (
 
 SOFTNESSES = (1.0, 4.0, 0.5, 0.25, 0.125, 0.0625)
 _SHARPNESSES = (2.5, 5.0, 10.0)  # sharpness of the split between bulk and jumps
-GOOD = 15_000_000  # node-frequency products at which neither a better cut-off nor another kind is looked for
+GOOD = 15_000_000  # node-frequency products below which no better cut-off or kind is searched
 # frequencies above which another kind is tried: each one costs time when a certificate is checked
 _MANY_FREQUENCIES = 1000
-_LOOKING = 500_000  # what looking costs for each further distribution
-_LOWER = (0.8, 0.65, 0.5, 0.4, 0.3)  # tilts that are tried, in units of the saddle point's
+_LOOKING = 500_000  # products that take as long as the search, for each further distribution
+_LOWER = (0.8, 0.65, 0.5, 0.4, 0.3)  # tilts that are tried, in units of the saddle point's tilt
 _MISTAKEN = 0.7  # share of the steepest cut-off's tilt below which a softer one is not trusted
-_FEW_STEPS, _FEW_LAWS = 3000, 12  # up to which the turned line may be raised to that power
-DEAR = 200_000_000  # and above which the route declines
+_FEW_STEPS, _FEW_LAWS = 3000, 12  # most steps and distributions for a turned line, which is raised to that power
+DEAR = 200_000_000  # node-frequency products above which the route declines
 _ROUGHLY = 1e-3  # accuracy of a single Chernoff bound
 
 
@@ -143,8 +143,8 @@ def make_draft(
 ) -> Draft:
     """Choose a contour for one target, a log δ or an ε, at about this relative accuracy of δ.
 
-    Only cut-offs of the given softnesses are tried. With both targets given, the tilt is the saddle point for ε and
-    log δ is taken at its word.
+    Only cut-offs of the given softnesses are tried. With both targets given, the tilt is the saddle point for ε, and
+    the given log δ is trusted.
     """
     best: Draft | None = None
     reasons: list[str] = []
@@ -198,7 +198,7 @@ def plain(draft: Draft) -> Draft:
 
 
 def _turned(draft: Draft) -> Draft:
-    """All of the distribution on one contour; its tail in the frequency on a turned line of integration (few steps)."""
+    """Return all of the distribution on one contour, with the tail in the frequency on a turned line (few steps)."""
     landscape = draft.landscape
     if landscape.steps > _FEW_STEPS or len(landscape.laws) > _FEW_LAWS:
         raise Declined("too many steps for turned lines")
@@ -220,7 +220,7 @@ def _turned(draft: Draft) -> Draft:
 
 
 def _peeled(draft: Draft) -> Draft:
-    """The bulk alone cannot reach ε, so only sums with at least one jump are integrated; jumps are smooth."""
+    """Return a contour for sums with at least one jump, which is smooth: the bulk alone cannot reach ε."""
     landscape, saddle = draft.landscape, draft.saddle
     if any(not law.part.cut for law in landscape.laws) or not landscape.laws:
         raise Declined("bounded losses have no jumps to peel off")

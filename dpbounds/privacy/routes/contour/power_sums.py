@@ -38,7 +38,7 @@ def limbs_for(bits: float) -> int:
 def power_sums(
     weights: Sequence[Sequence[acb]], angles: Sequence[acb], frequencies: int, bits: float
 ) -> list[list[acb]]:
-    """Balls around Σ_j w_j e^{ikθ_j} for k = 0..frequencies.
+    """Return balls around Σ_j w_j e^{ikθ_j} for k = 0..frequencies.
 
     Args:
         weights: One or more lists of w_j, one per angle.
@@ -84,7 +84,7 @@ def power_sums(
 
 
 def _fixed(values: Sequence[acb], limbs: int) -> Limbs:
-    """Multiples of 2^-P, each part at most 1.1 units off; shape (2, L, n)."""
+    """Return multiples of 2^-P, each part at most 1.1 units off; shape (2, L, n)."""
     scale, spare = fmpz(1) << (BITS * limbs), arb("0.09")
     rows = []
     for numbers in ([value.real for value in values], [value.imag for value in values]):
@@ -107,7 +107,7 @@ def _fixed(values: Sequence[acb], limbs: int) -> Limbs:
 
 
 def _disc(angles: Sequence[acb], limbs: int) -> Limbs:
-    """e^{iθ}, at most 2 units off."""
+    """Return e^{iθ}, at most 2 units off."""
     return _fixed([acb(-angle.imag, angle.real).exp() for angle in angles], limbs)
 
 
@@ -134,7 +134,7 @@ def _multiplied(first: Limbs, second: Limbs) -> Limbs:
 
 
 def _powers(u: Limbs, count: int) -> tuple[Limbs, int]:
-    """u^0, u^1, ... by doubling: shape (2, L, count, n), and how many units of 2^-P they are off at most."""
+    """Return u^0, u^1, ... by doubling: shape (2, L, count, n), and how many units of 2^-P they are off at most."""
     one = np.zeros_like(u)
     one[0, -1] = 1 << BITS
     table, table_error = one[:, :, None, :], 0
@@ -148,7 +148,7 @@ def _powers(u: Limbs, count: int) -> tuple[Limbs, int]:
 
 
 def _product(large: Limbs, small: Limbs) -> tuple[list[int], list[int]]:
-    """Σ_j large[r, j] small[c, j], in units of 2^{B(L-2) - 2P}, as lists over r·columns + c; low columns left out."""
+    """Return Σ_j large[r, j] small[c, j] in units of 2^{B(L-2) - 2P}, at r·columns + c, without the low columns."""
     limbs, rows, nodes = large.shape[1:]
     columns = small.shape[2]
     left, right = (table.swapaxes(0, 1).astype(np.float64) for table in (large, small))

@@ -1,7 +1,7 @@
 """One contour for many ε: the terms of the integral do not depend on ε, so one sum over nodes serves a whole curve.
 
-What differs from ``plan`` is the aim: the tilt suits the ε that needs the most accuracy, and cut-offs, aliases and the
-last frequency are chosen by the ε that asks the most of each. Nothing here is proven (see ``plan``).
+Unlike in ``plan``, the tilt suits the ε that needs the most accuracy, and cut-offs, aliases and the last frequency are
+chosen for the ε that is most demanding of each. Nothing here is proven (see ``plan``).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from dpbounds.privacy.routes.contour.landscape import LossSum, SaddlePoint, scan
 from dpbounds.privacy.routes.contour.plan import DEAR, GOOD, KINDS, SOFTNESSES, Draft, TooDearError, begun, cheapest
 
 _FLATTER = 0.7  # an expensive plan is tried with a smaller tilt, by this factor, as long as that is cheaper
-_ROUNDS = 4  # in which log δ is corrected
-_CORRECT = 0.5  # by less than which it need not be
+_ROUNDS = 4  # rounds in which log δ is corrected
+_CORRECT = 0.5  # correction of log δ below which the rounds stop
 
 Targets = tuple[tuple[float, float], ...]  # ε and log δ
 
@@ -83,7 +83,7 @@ def _flattened(
 def _surveyed(
     product: GaussianProduct, softness: float, log_accuracy: float, targets: Targets
 ) -> tuple[LossSum, SaddlePoint]:
-    """The landscape, cut off where the smallest δ allows it, and the tilt at which the hungriest ε asks for least."""
+    """Return the landscape, cut off where the smallest δ allows, and the tilt best for the most demanding ε."""
     parts, shift = split(product)
     least = min(log_delta for _, log_delta in targets)
     landscape = LossSum(tuple(scan(part, softness, least + log_accuracy) for part in parts), shift)

@@ -45,7 +45,7 @@ def shortest_period(landscape: LossSum, saddle: SaddlePoint, nats: float) -> tup
 
 
 def _histogram(law: CutDistribution, tilt: float) -> tuple[Floats, Floats]:
-    """Rectangles (mass, length) below the tilted density of the loss; the floating twin of ``tails.Rectangles``."""
+    """Return rectangles (mass, length) below the tilted density of the loss, as ``tails.Rectangles`` in floats."""
     exponent = law.log_mass + tilt * law.loss
     weight = np.exp(exponent - exponent.max())
     weight = weight / weight.sum()
@@ -80,12 +80,12 @@ def layers(heights: list[float], lengths: list[float]) -> list[tuple[float, floa
 
 
 def _envelope(x: Floats) -> Floats:
-    """S(x) >= sup over y >= x of |sin y / y|, non-increasing."""
+    """Return S(x) >= sup over y >= x of |sin y / y|, non-increasing."""
     return np.where(x <= 3, np.maximum(np.sinc(x / np.pi), 0.25), np.minimum(0.25, 1 / np.maximum(x, 3)))
 
 
 def last_frequency(landscape: LossSum, saddle: SaddlePoint, spacing: float, nats: float) -> int:
-    """Smallest K at which the rectangles' tail bound is e^-nats of δ."""
+    """Return the smallest K at which the rectangles' tail bound is e^-nats of δ."""
     histograms = [_histogram(law, saddle.tilt) for law in landscape.laws]
     counts = np.array([law.part.count for law in landscape.laws], dtype=float)
     masses = np.concatenate([mass for mass, _ in histograms]) if histograms else np.array([])
@@ -108,7 +108,7 @@ def last_frequency(landscape: LossSum, saddle: SaddlePoint, spacing: float, nats
 
 
 def first_index(enough: Callable[[int], bool], most: int, fineness: int) -> int | None:
-    """About the first K > 3 from which on it is enough, to K/``fineness``; None where it is still not at ``most``."""
+    """Return about the first sufficient K > 3, to K/``fineness``; None if even ``most`` does not suffice."""
     low, high = 3, 4
     while not enough(high):
         low, high = high, 2 * high
@@ -177,7 +177,7 @@ def last_jump(
 
 
 def bulk_level(landscape: LossSum, saddle: SaddlePoint, nats: float, sharpness: float) -> tuple[float, float]:
-    """The highest loss level whose bulk, by a Chernoff bound, reaches ε with at most e^-nats of δ; and the tilt."""
+    """Return the highest loss level whose bulk reaches ε with at most e^-nats of δ (Chernoff), and the tilt."""
     target = -nats - 1
     least = min([saddle.epsilon, *(epsilon for epsilon, _ in saddle.others)])
 
@@ -207,7 +207,7 @@ def bulk_level(landscape: LossSum, saddle: SaddlePoint, nats: float, sharpness: 
 
 
 def bulk_softness(part: RepeatedPair, sharpness: float) -> float:
-    """C_b of a split, in standard deviations."""
+    """Return C_b of a split, in standard deviations."""
     return dyadic(min(1.0, part.z) / sharpness, 4)
 
 

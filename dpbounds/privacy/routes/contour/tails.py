@@ -17,11 +17,11 @@ from dpbounds.privacy.routes.contour.moments import Moments, angle, need, upper
 
 _HEIGHT_BITS = 120  # densities near an atom exceed those of the jumps by many orders of magnitude
 _RECTANGLES, _FEW_RECTANGLES = 320, 96
-_MANY_STEPS = 100  # steps, each of which needs to decay only a little, which a coarser histogram shows, too
+_MANY_STEPS = 100  # steps from which each needs to decay only a little, so that a coarser histogram suffices
 
 
 def envelope(x: arb) -> arb:
-    """S(x) = max(sin x / x, 1/4) on (0, 3], min(1/4, 1/x) beyond: non-increasing, at least sup_{y >= x} |sin y / y|."""
+    """Return S(x) >= sup_{y >= x} |sin y / y|: max(sin x / x, 1/4) on (0, 3], min(1/4, 1/x) beyond; non-increasing."""
     quarter = arb(1) / 4
     if x > 0 and x <= 3:
         return (x.sin() / x).max(quarter)
@@ -85,7 +85,7 @@ class Rectangles:
         self.mass = upper(moments.at_real(tilt))
 
     def bound(self, frequency: arb) -> arb:
-        """Upper bound on |M(λ + iw)| for every w >= frequency."""
+        """Return an upper bound on |M(λ + iw)| for every w >= frequency."""
         lost = arb(0)
         for height, length in self.rectangles:
             lost = lost + height * length * (1 - envelope(frequency * length / 2))
@@ -102,7 +102,7 @@ def rectangles_below(moments: Moments, tilt: float, steps: int) -> Rectangles:
 
 
 def _rectangles(heights: list[int]) -> list[tuple[fmpz, int, int]]:
-    """(height, first cell, end cell) of the histogram's horizontal rectangles; integers, so their sum is exact."""
+    """Return (height, first cell, end cell) of the histogram's horizontal rectangles, in integers: sums are exact."""
     found = []
     stack: list[tuple[int, int]] = []  # (height, first cell), increasing heights
     for cell, height in enumerate([*heights, 0]):
@@ -118,7 +118,7 @@ def _rectangles(heights: list[int]) -> list[tuple[fmpz, int, int]]:
 
 
 def turned_bound(moments: Moments, tilt: float, frequency: arb) -> arb:
-    """Upper bound on |M(λ + iw)| for every w >= frequency; of the jumps' part ∫ (1-ψ)F alone where there is a bulk.
+    """Bound |M(λ + iw)| for every w >= frequency, or of the jumps' part ∫ (1-ψ)F alone where there is a bulk.
 
     On the line Im t = y (-y for the add direction) every factor of F grows by a known amount, while
     |A^{±iw}| = e^{-w|arg A|} shrinks it; |arg A| increases with t.

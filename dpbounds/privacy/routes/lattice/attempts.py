@@ -24,17 +24,17 @@ from dpbounds.privacy.routes.lattice.fourier import FourierComposed, InexactFloa
 from dpbounds.privacy.routes.lattice.integer_measures import LARGEST_WINDOW, LARGEST_WORK, Slots, Work
 from dpbounds.privacy.routes.lattice.steps import natural_spacing
 
-_SAFETY = 0.6  # aim below the wanted width, so that the first attempt usually succeeds
-_HOPEFUL = 1.5  # gap between the one-step measures, relative to the wanted width, up to which composing is worth it
-_ORDER = 0.6  # the gap falls with a power of the spacing between one and two: the spacing follows it with this one
-_SLACK = 0.03  # what rounding down may cost, relative to the wanted width
-_FINE_BITS = 12  # how far below the wanted width rounding and cutting off should stay
+_SAFETY = 0.6  # width aimed at, relative to the wanted width, so that the first attempt usually succeeds
+_HOPEFUL = 1.5  # gap between the one-step measures, relative to the wanted width, up to which they are composed
+_ORDER = 0.6  # power by which the spacing follows the gap, which falls with the spacing to a power from 1 to 2
+_SLACK = 0.03  # loss of width by rounding down, relative to the wanted width
+_FINE_BITS = 12  # bits by which rounding and cutting off should stay below the wanted width
 _LARGEST_CELLS = 40_000
 _WORK_PER_CELL = 7_000  # bytes of products that take as long as a cell (some 120 microseconds)
 _MANY_STEPS, _PASSES = 1_000, 7  # from 1,000 steps on, the powers take about 6 to 20 times the last window in all
 INFINITE = "moved to infinity"  # as a source of error
-BLIND = 1.0  # a width of log δ that says little about how much finer a lattice must be
-_SOMEWHAT_FINER = 0.3  # then this
+BLIND = 1.0  # width of log δ from which the needed refinement cannot be predicted
+_SOMEWHAT_FINER = 0.3  # refinement used then
 
 Engine = Literal["fourier", "integers"]
 Side = FourierComposed | ComposedMeasure
@@ -120,7 +120,7 @@ def _spacing(
 def attempted(
     steps: Steps, chosen: Choices, near: float, knobs: Knobs, work: Work, slope: float, width: float
 ) -> Attempt | None:
-    """Both sides, near an ε; None where the choices turn out too coarse or floats too inexact, and knobs are turned.
+    """Return both sides near an ε; or None, with new knobs, if the choices are too coarse or floats too inexact.
 
     ``slope`` times ``width`` is the width of log δ that is wanted; infinite where any will do.
     """
@@ -148,7 +148,7 @@ def revise(
 ) -> None:
     """Turn the knobs: ``width`` and ``wanted`` are widths of log δ; ``epsilon`` is where δ is at least as small.
 
-    ``moved`` is by how much log δ turned out to differ from what was expected: the next cut follows it anyway.
+    ``moved`` is the difference of log δ from the expected one, which the next cut takes into account anyway.
     """
     shares = relative_shares(upper, epsilon, log_delta)
     infinite = shares.pop(INFINITE)

@@ -1,4 +1,4 @@
-"""Composition on a lattice: proven bounds on δ(ε) and ε(δ) where nothing analytic is at hand.
+"""Composition on a lattice: proven bounds on δ(ε) and ε(δ) for losses without an analytic density.
 
 Each step's loss is moved to a lattice, once upwards and once downwards (``discretisation.py``), tilted exponentially
 so that rounding is relative to δ, and convolved by one of two engines: by Fourier transform with a proven bound on
@@ -52,12 +52,12 @@ from dpbounds.privacy.routes.lattice.products import (
 )
 from dpbounds.privacy.routes.lattice.rough import sharpened
 
-_ROUNDS = 16  # attempts at a width before the question is left to another route
-_CAREFUL = 0.92  # spacing of the first attempt, relative to what is expected to do, for distributions of several draws
-_WORTH_KEEPING = 0.03  # relative width of ε up to which an attempt is certified though more was wished for
+_ROUNDS = 16  # attempts at a width before the route declines
+_CAREFUL = 0.92  # spacing of the first attempt, relative to the expected one, for distributions of several draws
+_WORTH_KEEPING = 0.03  # relative width of ε up to which an attempt is certified although a narrower one was requested
 _MARGINS = (0.0, 1e-12, 1e-9, 1e-6, 1e-5, 1e-4)  # relative, in ε: tried in turn when the proof is written
 _WIDEST = 0.5
-_MARGIN = 1e-8  # in log δ: room for floating point in the search, so that the proof that follows succeeds
+_MARGIN = 1e-8  # margin of log δ for rounding in the search, so that the proof that follows succeeds
 _CUT_OFF = 0.03  # P-mass moved to infinity, relative to δ times the wanted width of log δ
 
 
@@ -272,7 +272,10 @@ def delta_bounds(
 def _delta_on(
     attempt: Attempt, knobs: Knobs, epsilon: Fraction, certain: arb
 ) -> tuple[float, float, Callable[[], Proof]]:
-    """Both bounds on log δ of the finite losses, and the proof to write; ``certain`` is P(some loss is infinite)."""
+    """Return both bounds on log δ of the finite losses, and a function that proves δ(ε).
+
+    ``certain`` is the probability of an infinite loss.
+    """
     below, above = attempt.lower.delta(epsilon), attempt.upper.delta(epsilon)
 
     def proof() -> Proof:

@@ -1,9 +1,9 @@
 """Several pairs taken as one: a discrete pair that dominates their product, composed once on a lattice.
 
-What runs on one and the same sample is a single mechanism to the sampling. Its pair is the product of its parts' pairs;
-here that product becomes finitely many exact atoms by the upper side of the lattice route without a tilt. Everything
-that rounding, cutting off or the discretisation does moves mass upwards (``proof.md``), some of it to infinity, so the
-atoms dominate; they and the mass at infinity make one exactly.
+Mechanisms that run on the same sample count as a single mechanism for the sampling. Its pair is the product of its
+parts' pairs; here that product becomes finitely many exact atoms by the upper side of the lattice route without a tilt.
+Rounding, cutting off and the discretisation only move mass upwards (``proof.md``), some of it to infinity, so the atoms
+dominate; they and the mass at infinity add up to exactly one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MOST_POINTS = 1 << 14
 
 @lru_cache(maxsize=32)
 def as_discrete(product: Product) -> Discrete:
-    """A discrete pair that dominates the product of the pairs; Declined where it would go beyond the work limit."""
+    """Return a discrete pair that dominates the product of the pairs; Declined beyond the work limit."""
     steps = steps_of(product)
     if certainly_infinite(steps) >= 1:  # one output distinguishes for sure, whatever the others are
         return Discrete((), Fraction(1))

@@ -74,7 +74,7 @@ class ComposedMeasure:
             return result + self.infinite if self.missing is not None else result
 
     def _sum(self, remaining: Fraction) -> arb:
-        """Σ w_j C_j / 2^B, w_j = e^(-λt) (1 - e^(-t)) with t = (j h - remaining)_+, plus max w · missing mass."""
+        """Return Σ w_j C_j / 2^B + max w · missing mass, with w_j = e^(-λt) (1 - e^(-t)), t = (j h - remaining)_+."""
         end = self.measure.start + self.measure.length
         first = max(math.floor(remaining / self.spacing) + 1, self.measure.start)  # where t turns positive
         rate = float(self.tilt * self.spacing)
@@ -96,7 +96,7 @@ class ComposedMeasure:
         return result if self.missing is None else result + largest_weight(self.tilt) * self.missing
 
     def approximate(self, epsilon: float) -> float:
-        """Logarithm of this side's δ(ε), in floating point."""
+        """Return the logarithm of this side's δ(ε), in floating point."""
         tilt, spacing = float(self.tilt), float(self.spacing)
         remaining = epsilon - float(self.origin)
         t = (np.arange(self.measure.length) + self.measure.start) * spacing - remaining
@@ -113,19 +113,19 @@ class ComposedMeasure:
         return float(np.logaddexp(np.logaddexp(value, self._log_lost()) + scale, log_of(self.infinite)))
 
     def log_shares(self, epsilon: float) -> dict[str, float]:
-        """Logarithms of the allowed contributions of each source of error to δ(ε)."""
+        """Return logarithms of the allowed contributions of each source of error to δ(ε)."""
         scale = float(self.log_scale) - float(self.tilt) * (epsilon - float(self.origin))
         return {"moved to infinity": log_of(self.infinite), "rounding and cutting off": self._log_lost() + scale}
 
     def _log_lost(self) -> float:
-        """Logarithm of the allowed weight of the missing mass."""
+        """Return the logarithm of the allowed weight of the missing mass."""
         if self.missing is None:
             return -math.inf
         with working(SUM_PRECISION):
             return log_of(largest_weight(self.tilt) * self.missing)
 
     def solve(self, log_delta: float) -> float | None:
-        """The ε at which this side's δ is as wanted (in floating point); None where it is above it everywhere."""
+        """Return the ε at which this side's δ is as given, in floating point; None if δ is larger everywhere."""
         low, high = 0.0, float((self.measure.start + self.measure.length + 1) * self.spacing + self.origin)
         if high <= 0 or self.approximate(low) <= log_delta:
             return 0.0
@@ -151,7 +151,7 @@ def _logarithms(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def log_of(value: arb) -> float:
-    """Logarithm of a ball's centre in floating point; -inf where the ball is not known to be positive."""
+    """Return the logarithm of a ball's centre in floating point; -inf where the ball is not known to be positive."""
     return float(value.mid().log()) if value > 0 else -math.inf
 
 
@@ -201,7 +201,7 @@ def _lower_measure(cells: Cells, lattice: Lattice, chosen: Choices, index: int) 
 def compose(
     steps: Steps, chosen: Choices, tilted_atoms: Sequence[Atoms], infinite: arb | None, work: Work
 ) -> tuple[ComposedMeasure, int]:
-    """One side of the proof: the upper side where ``infinite`` mass is given, the lower side where it is None.
+    """Return one side of the proof: the upper side where ``infinite`` mass is given, the lower side where it is None.
 
     Returns:
         The side, and the largest window (in lattice points) that occurred.

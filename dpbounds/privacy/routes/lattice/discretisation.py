@@ -108,9 +108,9 @@ def lower_atoms(pieces: Sequence[Masses], lattice: Lattice, rule: RoundingDown, 
     """Merge the pieces of one step's distribution (left to right) into atoms on lattice points: a lower measure.
 
     The first ``from_left`` pieces are merged from the left, then the others from the right, until both sides meet. A
-    pool holds what is not yet placed. It takes from the next piece just enough to bring its centroid log(p/r) to the
-    next lattice point (or a hair above it) and is placed there; the rest of that piece is the new pool. Where the rule
-    says so, and at the end, the pool is rounded down.
+    pool holds the mass that is not yet placed. It takes from the next piece just enough to bring its centroid log(p/r)
+    to the next lattice point (or a hair above it) and is placed there; the rest of that piece is the new pool. Where
+    the rule says so, and at the end, the pool is rounded down.
 
     Where to meet is a choice. All from the left, a narrow bulk of small losses can use up the few large losses on which
     δ depends; all from the right, the last pool can be a bulk at the lower bound of the loss.
@@ -184,7 +184,7 @@ def settled(step: AnyStep, lattice: Lattice, slack: float) -> Lattice:
 def _place(atoms: defaultdict[int, arb], p: arb, r: arb, target: int, lattice: Lattice) -> None:
     """Add an atom at the target, or just below it, where its centroid is proven not to lie lower.
 
-    What is not proven to lie there (masses whose balls are too wide) is left out, which can only lower the bound.
+    Mass that is not proven to lie there (its balls are too wide) is left out, which can only lower the bound.
     """
     for index in (target, target - 1, target - 2):
         if _lies_above(p, r, index, lattice):
@@ -204,12 +204,12 @@ def tilted(atoms: Iterable[tuple[int, arb]], tilt: Fraction, spacing: Fraction) 
 
 
 def total(atoms: Iterable[tuple[int, arb]]) -> arb:
-    """Total mass."""
+    """Return the total mass."""
     return sum((mass for _, mass in atoms), arb(0))
 
 
 def working_precision(spacing: Fraction, extra_bits: int) -> int:
-    """Bits that leave some sixty good ones in every mass: two differences on the scale of the spacing are taken.
+    """Return bits that leave some sixty good ones in every mass: two differences on the scale of the spacing are taken.
 
     A multiple of 64, so that distributions that take long to build are built for few precisions.
     """

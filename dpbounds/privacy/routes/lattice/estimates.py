@@ -91,7 +91,7 @@ def _far_out(steps: Steps, log_delta: float) -> list[choices.Sketch]:
 
 
 def rough_log_delta(steps: Steps, epsilon: float, limit: float) -> float:
-    """Roughly the logarithm of δ(ε): the one for which ``epsilon`` is the expected answer."""
+    """Return roughly the logarithm of δ(ε): the one for which ``epsilon`` is the expected answer."""
     low = math.log(1e-3)
 
     def answer(depth: float) -> float:

@@ -26,7 +26,7 @@ from dpbounds.privacy.routes.lattice.spectra import ComposedSpectrum
 from dpbounds.privacy.routes.lattice.weighted_sums import Blocks, FewFrequencies, WeightedSum, norm_of_weights
 from dpbounds.privacy.routes.lattice.window import Tails, TiltedMeasure, Window, choose_window
 
-_MOST_ROUND_OFF = 128  # times what was allowed: more is not worth having
+_MOST_ROUND_OFF = 128  # largest useful round-off, in units of the allowed one
 _WORK_PER_POINT = 8  # bytes of products of integers that take as long as a lattice point (some 150 nanoseconds)
 _WORK_PER_TERM = 80  # bytes that take as long as one atom at one frequency in ball arithmetic, about 1.4 microseconds
 
@@ -49,7 +49,7 @@ class FourierComposed:
     round_off: arb  # by how much the sums may be off
     # for the upper side, P-mass moved to an infinite loss, counted once per step; None for the lower side
     infinite: arb | None
-    near: float  # the ε about which the window was laid
+    near: float  # the ε at the centre of the window
     exact_frequencies: int  # how many frequencies were computed in ball arithmetic
 
     def delta(self, epsilon: Fraction) -> arb:
@@ -84,7 +84,7 @@ class FourierComposed:
         return above + below if remaining < (start - 1) * self.spacing else above
 
     def approximate(self, epsilon: float) -> float:
-        """Logarithm of this side's δ(ε), in floating point."""
+        """Return the logarithm of this side's δ(ε), in floating point."""
         remaining = Fraction(epsilon) - self.origin
         first, value = self._first(remaining), -math.inf
         if first < self.window.end:
@@ -98,7 +98,7 @@ class FourierComposed:
         return float(np.logaddexp(np.logaddexp(value, lost) + scale, log_of(self.infinite)))
 
     def log_shares(self, epsilon: float) -> dict[str, float]:
-        """Logarithms of the allowed contributions of each source of error to δ(ε)."""
+        """Return logarithms of the allowed contributions of each source of error to δ(ε)."""
         remaining = Fraction(epsilon) - self.origin
         scale = float(self.log_scale - self.tilt * remaining)
         with working(SUM_PRECISION):
@@ -109,9 +109,9 @@ class FourierComposed:
             }
 
     def solve(self, log_delta: float) -> float | None:
-        """Return the ε at which this side's δ is as wanted (in floating point); None where it is above it everywhere.
+        """Return the ε at which this side's δ is as given, in floating point; None if δ is larger everywhere.
 
-        Far from where the window was laid a side says next to nothing, so the search starts there.
+        Far from the window's centre the bound is useless, so the search starts at the centre.
         """
         limit = float(self.window.end * self.spacing + self.origin)
         if limit <= 0:
@@ -144,7 +144,7 @@ class FourierComposed:
 def compose_fourier(
     steps: Steps, chosen: Choices, tilted_atoms: Sequence[Atoms], infinite: arb | None, near: float, work: Work
 ) -> FourierComposed:
-    """One side of the proof: the upper side where ``infinite`` mass is given, the lower side where it is None.
+    """Return one side of the proof: the upper side where ``infinite`` mass is given, the lower side where it is None.
 
     Args:
         steps: The steps with their multiplicities.

@@ -50,7 +50,7 @@ class Slots:
 
     @classmethod
     def holding(cls, bits: int) -> Slots:
-        """Slots of whole bytes, wide enough for products of measures of mass about one at ``bits`` bits or more."""
+        """Return slots of whole bytes that hold products of measures of mass about one, at ``bits`` bits or more."""
         octets = -(-(2 * bits + _SPARE_BITS) // 8)
         return cls((8 * octets - _SPARE_BITS) // 2, 8 * octets)
 
@@ -102,7 +102,7 @@ def as_floats(measure: IntegerMeasure, slots: Slots) -> NDArray[np.float64]:
 
 
 def mass_from(measure: IntegerMeasure, slots: Slots, first: int) -> int:
-    """Exact mass at the indices first, first + 1, ... in units of 2^-B."""
+    """Return the exact mass at the indices first, first + 1, ... in units of 2^-B."""
     skipped = min(max(0, first - measure.start), measure.length)
     return _digit_sum(measure.packed >> (skipped * slots.width), slots)
 
@@ -149,7 +149,7 @@ def trimmed(measure: IntegerMeasure, slots: Slots, allowance: float) -> IntegerM
 
 
 def missing_mass(bases: Iterable[tuple[IntegerMeasure, int]], result: IntegerMeasure, slots: Slots) -> arb:
-    """Mass that rounding and cutting off took from the product of the powers: Π (Σ b_i)^(T_i) - Σ result, a ball."""
+    """Return the mass lost by rounding and cutting off, Π (Σ b_i)^(T_i) - Σ result, as a ball."""
     unit = arb(2) ** -slots.unit_bits
     everything = arb(1)
     for base, count in bases:
@@ -187,7 +187,7 @@ def _digit_sum(packed: fmpz, slots: Slots) -> int:
 
 
 def _mask(length: int, slots: Slots) -> fmpz:
-    """Ones in the low width - B bits of each of ``length`` slots, or of more."""
+    """Return ones in the low width - B bits of each of ``length`` slots, or of more."""
     return _mask_of_power(max(0, (length - 1).bit_length()), slots)
 
 

@@ -46,7 +46,7 @@ def largest_loss_of(steps: Steps) -> Enclosure | None:
 
 
 def certainly_infinite(steps: Steps) -> arb:
-    """P(some loss is infinite) = 1 - Π (1 - a_i)^(T_i): δ(ε) is at least that for every ε."""
+    """Return P(some loss is infinite) = 1 - Π (1 - a_i)^(T_i): δ(ε) is at least that for every ε."""
     with working(SUM_PRECISION):
         exponent = arb(0)
         for step, count in steps:
@@ -72,7 +72,7 @@ def sketches_of(steps: Steps, log_delta: float) -> list[choices.Sketch]:
 
 
 def cut_sketches(sketches: Sequence[choices.Sketch], log_mass: float) -> list[choices.Sketch]:
-    """The steps without right tails of ``log_mass`` in all, cut before tilting: else the tail could be all there is."""
+    """Return the steps without right tails of total ``log_mass``, cut before tilting lets the tail dominate."""
     return [
         part if part.step.bounded_above else part.truncated(end)
         for part, end in zip(sketches, choices.cut_off(sketches, log_mass), strict=True)

@@ -57,7 +57,7 @@ class Rough:
         return cls(tilt, log_mass, places, np.maximum(np.roll(np.fft.irfft(frequencies, length), length // 2), 0.0))
 
     def at(self, epsilon: float) -> tuple[float, float, float] | None:
-        """At ε: log δ, -d log δ/dε, and the density of the loss over -dδ/dε; None where nothing is seen of it."""
+        """Return log δ, -d log δ/dε, and the density of the loss over -dδ/dε at ε; None if ε is out of range."""
         first = int(np.searchsorted(self.places, epsilon, side="right"))
         above, masses = self.places[first:] - epsilon, self.masses[first:]
         weights = masses * np.exp(-self.tilt * above)

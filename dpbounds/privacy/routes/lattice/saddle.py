@@ -1,6 +1,6 @@
 """Free choices of the lattice method, in floating point: tilt, fineness and cut-offs.
 
-Nothing here is part of a proof. Every choice is sound, and the proof measures what a poor one costs. All masses are
+Nothing here is part of a proof. Every choice is sound; a poor one only makes the proven interval wider. All masses are
 kept as logarithms, so that δ = 1e-300 is like any other.
 """
 
@@ -52,7 +52,7 @@ class Sketch:
     log_weights: Floats
 
     def log_mass_above(self, x: float) -> float:
-        """Logarithm of P(X > x)."""
+        """Return the logarithm of P(X > x)."""
         if isinstance(self.step, LossStep):
             return float(np.logaddexp.reduce(self.log_weights[np.searchsorted(self.x, x, side="right") :]))
         deviation = math.sqrt(float(self.step.variance))
@@ -64,7 +64,7 @@ class Sketch:
         return Sketch(self.step, self.count, self.x[keep], self.loss[keep], self.log_weights[keep])
 
     def tilted(self, tilt: float) -> tuple[float, Floats]:
-        """Logarithm of ∫ e^(tilt·L) dP, and the tilted weights (which sum to 1)."""
+        """Return the logarithm of ∫ e^(tilt·L) dP, and the tilted weights (which sum to 1)."""
         exponents = self.log_weights + tilt * self.loss
         top = float(exponents.max())
         weights = np.exp(exponents - top)
@@ -80,7 +80,7 @@ def _mixture(step: GaussianStep) -> list[tuple[float, int]]:
 
 
 def _log_ratio(step: GaussianStep, x: Floats) -> Floats:
-    """log(1 - q + q e^t), t = (2x - 1) / 2v, without cancellation where it is tiny."""
+    """Return log(1 - q + q e^t), t = (2x - 1) / 2v, without cancellation where it is tiny."""
     q, t = float(step.sample_rate), (2 * x - 1) / (2 * float(step.variance))
     if q == 1:
         return t
@@ -89,7 +89,7 @@ def _log_ratio(step: GaussianStep, x: Floats) -> Floats:
 
 
 def sketch(step: AnyStep, count: int, reach: float) -> Sketch:
-    """Nodes over ``reach`` standard deviations of noise on either side, or as far as masses of e^(-reach²/2) lie."""
+    """Return nodes over ``reach`` standard deviations of noise on either side, or to masses of e^(-reach²/2)."""
     if isinstance(step, LossStep):
         return Sketch(step, count, *_nodes_of_law(step, _rung(reach)))
     deviation = math.sqrt(float(step.variance))
@@ -113,7 +113,7 @@ def _rung(reach: float) -> int:
 
 @lru_cache(maxsize=256)
 def _nodes_of_law(step: LossStep, reach: int) -> tuple[Floats, Floats, Floats]:
-    """Losses (twice: they are their own x) and log P-masses: cells, fine around 0 on every scale, and the atoms."""
+    """Return losses (twice, as x, too) and log P-masses: of cells, fine around 0 on every scale, and of the atoms."""
     with working(_LOOK):
         law = step.law()
         losses, masses = [float(point.loss) for point in law.points], [_log(point.p) for point in law.points]
@@ -123,7 +123,7 @@ def _nodes_of_law(step: LossStep, reach: int) -> tuple[Floats, Floats, Floats]:
             tails = _tails(law, edges)
             for ends, ((p, r), (next_p, next_r)) in zip(pairwise(edges), pairwise(tails), strict=True):
                 log_p, log_r = _log(p - next_p), _log(r - next_r)
-                if log_p > -math.inf:  # a Q-mass too small to be seen says nothing about where the P-mass lies
+                if log_p > -math.inf:  # a Q-mass of 0 in floats does not locate the P-mass
                     losses.append(log_p - log_r if log_r > -math.inf else sum(ends) / 2)
                     masses.append(log_p)
             for end, proven in ((low, law.lowest), (high, law.highest)):
@@ -136,7 +136,7 @@ def _nodes_of_law(step: LossStep, reach: int) -> tuple[Floats, Floats, Floats]:
 
 
 def _tails(law: LossDistribution, edges: Sequence[float]) -> list[Masses]:
-    """P- and Q-mass above each edge; of a symmetric distribution they are asked for on one side of 0 only."""
+    """Return P- and Q-mass above each edge; for a symmetric distribution only one side of 0 is evaluated."""
     if not law.symmetric:
         return [law.tail(arb(edge)) for edge in edges]
     right = {edge: law.tail(arb(edge)) for edge in sorted({abs(edge) for edge in edges})}
@@ -149,7 +149,7 @@ def _log(mass: arb) -> float:
 
 
 def _ends(law: LossDistribution, log_mass: float) -> tuple[float, float]:
-    """Losses between which all lies but about e^log_mass of P (or e^-60 on the left, which no tilt brings forward)."""
+    """Return losses that bound all but about e^log_mass of P, or e^-60 on the left, where tilts lower the mass."""
     low = None if law.lowest is None else float(law.lowest)
     high = None if law.highest is None else float(law.highest)
     step = 1.0
@@ -300,7 +300,7 @@ def _crossing(falling: Callable[[float], float]) -> float:
 
 
 def cut_off(sketches: Sequence[Sketch], log_mass: float) -> list[float]:
-    """For each step the x beyond which P-mass goes to infinity (total exp(log_mass) over all steps)."""
+    """Return the x of each step beyond which P-mass goes to infinity (total exp(log_mass) over all steps)."""
     each = log_mass - math.log(sum(part.count for part in sketches))
     ends = []
     for part in sketches:
@@ -340,7 +340,7 @@ def offset(part: Sketch, spacing: float, slack: float) -> float:
 
 
 def _centroid(loss: Floats, masses: Floats, first: int, last: int) -> float:
-    """-log E e^(-L) over a stretch of nodes, without cancellation."""
+    """Return -log E e^(-L) over a stretch of nodes, without cancellation."""
     first = min(first, len(loss) - 1)
     origin = float(loss[first])
     part = masses[first:last]
@@ -354,7 +354,7 @@ def _centroid(loss: Floats, masses: Floats, first: int, last: int) -> float:
 
 
 def added_variance(part: Sketch, weights: Floats, start: float, spacing: float) -> float:
-    """Variance that the upper measure adds to one step's tilted loss."""
+    """Return the variance that the upper measure adds to one step's tilted loss."""
     fraction = ((part.loss - start) / spacing) % 1.0
     return spacing**2 * _mean(weights, fraction * (1 - fraction))
 
@@ -442,7 +442,7 @@ def marks_for(part: Sketch, tilt: float, lattice: Lattice, negligible: float) ->
 
 
 def _cube_root_factor(masses: Floats, allowed: float, most: float) -> float:
-    """The factor c for cells of c·mass^(-1/3) spacings: fewest cells for the variance that the wide ones may add."""
+    """Return c for cells of c·mass^(-1/3) spacings: the fewest cells for the variance that wide cells may add."""
     roots = np.cbrt(1 / masses)
     low, high = math.log(1e-12), math.log(1e4)
     for _ in range(30):

@@ -1,4 +1,4 @@
-"""The spectrum G = Π F_i^(T_i) of a composition: where it matters, how well float64 knows it, and there in balls.
+"""The spectrum G = Π F_i^(T_i) of a composition: frequencies that matter, errors in float64, values in balls.
 
 Section 4 of ``fourier.md``.
 """
@@ -30,7 +30,7 @@ from dpbounds.privacy.routes.lattice.window import PRECISION, TiltedMeasure
 Frequencies = NDArray[np.intp]
 
 _EXACT_TERMS = 200_000  # b_k z^k in ball arithmetic (some 50 milliseconds) per side
-_NEGLIGIBLE = 2.0**-30  # what a frequency that is left out may be, relative to what is allowed: it costs little
+_NEGLIGIBLE = 2.0**-30  # size of a frequency that is left out, relative to the allowed error
 _SLACK = 1 + 2.0**-20  # covers the rounding of error bounds: sums of fewer than 2^30 positive numbers
 _TINY_ROOT = 2.0**-500  # what underflow of squares may take from a square root
 _LARGEST_COUNT = 1 << 40
@@ -87,7 +87,7 @@ class ComposedSpectrum:
         return cls(tuple(laws), length, tuple(spectra), tuple(errors), frequencies, sensitivities, left_out)
 
     def for_balls(self, target: float) -> Frequencies:
-        """The frequencies worth computing in ball arithmetic, so that the rest stays below ``target`` if possible."""
+        """Return the frequencies to compute in ball arithmetic, so that the rest stays below ``target`` if possible."""
         terms = sum(len(law.positions) for law in self.laws)
         if len(self.frequencies) * terms <= min(_EXACT_TERMS, 8 * self.length):
             return self.frequencies
@@ -99,7 +99,7 @@ class ComposedSpectrum:
         return np.sort(self.frequencies[order[shares[order] > target]])
 
     def in_balls(self, frequencies: Frequencies) -> list[tuple[int, acb]]:
-        """G there, from the exact sums Σ b_n exp(-2πi k n / N)."""
+        """Return G there, from the exact sums Σ b_n exp(-2πi k n / N)."""
         result = []
         with working(PRECISION + sum(law.count for law in self.laws).bit_length()):
             for k in frequencies.tolist():
@@ -146,7 +146,7 @@ class ComposedSpectrum:
 
 
 def _error_of(law: TiltedMeasure, length: int) -> float:
-    """At least ‖F̂ - F‖₂: √N times (η ‖b̂‖₂ + ‖b̂ - b‖₂)."""
+    """Return a number that is at least ‖F̂ - F‖₂: √N times (η ‖b̂‖₂ + ‖b̂ - b‖₂)."""
     norm, distance = arb(0), arb(0)
     for mass, number in zip(law.masses, law.nearest.tolist(), strict=True):
         norm += arb(number) ** 2
@@ -155,12 +155,12 @@ def _error_of(law: TiltedMeasure, length: int) -> float:
 
 
 def _norm(re: Floats, im: Floats) -> arb:
-    """At least the norm of a spectrum over all N frequencies, given at 0 <= k <= N/2."""
+    """Return a number that is at least the norm of a spectrum over all N frequencies, given at 0 <= k <= N/2."""
     return (arb(2 * float(np.sum(re * re + im * im))) * _SLACK + TINY).sqrt()
 
 
 def _power_above(base: Floats, count: int) -> Floats:
-    """At least base^count, for 0 < base < 2."""
+    """Return a number that is at least base^count, for 0 < base < 2."""
     result = base.copy()
     for bit in bin(count)[3:]:
         result *= result
@@ -170,7 +170,7 @@ def _power_above(base: Floats, count: int) -> Floats:
 
 
 def _power(re: Floats, im: Floats, count: int) -> tuple[Floats, Floats]:
-    """(re + i im)^count by squaring and multiplying: count - 1 roundings at most in each."""
+    """Return (re + i im)^count by squaring and multiplying: count - 1 roundings at most in each."""
     power_re, power_im = re, im
     for bit in bin(count)[3:]:
         power_re, power_im = power_re * power_re - power_im * power_im, 2 * (power_re * power_im)

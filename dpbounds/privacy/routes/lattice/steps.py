@@ -30,9 +30,10 @@ from dpbounds.privacy.pairs.pairs import (
 )
 from dpbounds.privacy.proofs import Declined
 
-_LOOK = 96  # bits at which the shape of a distribution is looked at
+_LOOK = 96  # bits of precision for the shape of a distribution
 _LAW_BITS = 64
-_SUM_BITS = 32  # fewer where tails are sums of positive terms, each to full accuracy: the spacing alone costs bits
+# bits saved where tails are sums of positive terms, each to full accuracy: only the spacing loses bits
+_SUM_BITS = 32
 _MOST_ALIGNED = 16  # atoms
 
 
@@ -51,21 +52,21 @@ class Lattice:
         return offset + index * spacing
 
     def ratio(self, index: int) -> arb:
-        """dQ/dP at the lattice point, e^-point; kept with the lattice, as each is asked for many times."""
+        """Return dQ/dP at the lattice point, e^-point; kept with the lattice, as each is used many times."""
         key = (index, working_bits())
         if key not in self._ratios:
             self._ratios[key] = (-self.point(index)).exp()
         return self._ratios[key]
 
     def _balls(self) -> tuple[arb, arb]:
-        """Offset and spacing, per precision."""
+        """Return offset and spacing as balls, kept per precision."""
         bits = working_bits()
         if bits not in self._balls_at:
             self._balls_at[bits] = (ball(self.offset), ball(self.spacing))
         return self._balls_at[bits]
 
     def index_below(self, loss: arb) -> tuple[int, float]:
-        """The index of the lattice point below a ball's centre, and how far above it the centre lies (a choice)."""
+        """Return the index of the lattice point below a ball's centre, and the centre's height above it (a choice)."""
         offset, spacing = self._balls()
         position = ((loss - offset) / spacing).mid()
         below = position.floor().unique_fmpz()
@@ -96,7 +97,7 @@ class Cells:
     atoms: tuple[Atom, ...] = ()  # what lies at single losses, each between two lattice points within the cuts
 
     def total(self) -> Masses:
-        """P- and Q-mass between the first and the last cut."""
+        """Return P- and Q-mass between the first and the last cut."""
         p = sum((mass for mass, _ in self.masses), arb(0)) + sum((atom.p for atom in self.atoms), arb(0))
         r = sum((mass for _, mass in self.masses), arb(0)) + sum((atom.r for atom in self.atoms), arb(0))
         return p, r
@@ -140,11 +141,11 @@ class GaussianStep:
         return -(-ball(self.sample_rate)).log1p() if self.bounded_above else None
 
     def infinite(self) -> arb:
-        """P-mass at infinite loss: none."""
+        """Return P-mass at infinite loss: none."""
         return arb(0)
 
     def total_variation(self) -> arb:
-        """H_1(P ‖ Q)."""
+        """Return H_1(P ‖ Q)."""
         p, r = self._beyond(self._tails(arb(0)))
         return p - r
 
@@ -181,7 +182,7 @@ class GaussianStep:
         return ball(self.variance) * root.log()
 
     def _masses(self, pieces: Sequence[arb]) -> Masses:
-        """P-mass and Q-mass of a set that has mass ``pieces[i]`` under N(means[i])."""
+        """Return P-mass and Q-mass of a set that has mass ``pieces[i]`` under N(means[i])."""
         q = ball(self.sample_rate)
         mixed = (1 - q) * pieces[0] + q * pieces[1]
         if self.direction is Direction.REMOVE:
@@ -204,7 +205,7 @@ class GaussianStep:
         return self._masses([_between(tail, (False, arb(0))) for tail in tails])
 
     def _tails(self, loss: arb) -> list[_Tail]:
-        """For each Gaussian, the smaller tail at the point where the loss is ``loss``."""
+        """Return each Gaussian's smaller tail at the point where the loss is ``loss``."""
         position, spread = self._position(loss), (2 * ball(self.variance)).sqrt()
         if position is None:  # below all losses (remove), or above them (add)
             return [(self.direction is Direction.REMOVE, arb(0))] * len(self.means)
@@ -265,11 +266,11 @@ class LossStep:
         return self.law().largest_loss()
 
     def infinite(self) -> arb:
-        """P-mass at infinite loss."""
+        """Return P-mass at infinite loss."""
         return self.law().infinite
 
     def total_variation(self) -> arb:
-        """H_1(P ‖ Q)."""
+        """Return H_1(P ‖ Q)."""
         return self.law().delta(arb(0))
 
     def _cut(self, lattice: Lattice, marks: Sequence[int]) -> Cells:
@@ -303,7 +304,7 @@ AnyStep = GaussianStep | LossStep
 
 
 def as_step(pair: Pair) -> AnyStep:
-    """The step of a dominating pair; with q = 1 every Gaussian pair is a shift, and a shift is "remove" with q = 1.
+    """Return the step of a pair; with q = 1 a Gaussian pair is a shift, and a shift is "remove" with q = 1.
 
     Raises:
         InvalidValue: A parameter of the pair lies outside its domain.
@@ -338,7 +339,7 @@ def cut(step: AnyStep, lattice: Lattice, marks: Sequence[int]) -> Cells:
 
 
 def exponent_of(number: Fraction) -> int:
-    """Roughly log2 of a positive number."""
+    """Return roughly log2 of a positive number."""
     return number.numerator.bit_length() - number.denominator.bit_length()
 
 

@@ -40,13 +40,13 @@ class Spectrum:
         return 2 * (len(self.re) - 1)
 
     def magnitudes(self) -> Floats:
-        """|F_k|, each within 3u relative and 2^-500."""
+        """Return |F_k|, each within 3u relative and 2^-500."""
         return np.sqrt(self.re * self.re + self.im * self.im)
 
 
 @lru_cache(maxsize=64)
 def relative_error(length: int) -> float:
-    """η with ‖computed − exact‖₂ <= η ‖exact‖₂ + TINY, for ``forward`` and for ``inverse``; N = ``length``."""
+    """Return η with ‖computed − exact‖₂ <= η ‖exact‖₂ + TINY, for ``forward`` and for ``inverse``; N = ``length``."""
     _check_length(length)
     with working(_TABLE_BITS):
         u = arb(UNIT)
@@ -61,7 +61,7 @@ def relative_error(length: int) -> float:
 
 
 def forward(values: Floats) -> Spectrum:
-    """F_k = Σ_n x_n exp(-2πi k n / N), k = 0, ..., N/2, for N real numbers, N a power of two from 4 to 2^22.
+    """Return F_k = Σ_n x_n exp(-2πi k n / N), k = 0, ..., N/2, for N real numbers, N a power of two from 4 to 2^22.
 
     In the norm of all N frequencies ‖F̂ − F‖₂ <= η ‖F‖₂ + TINY with η = ``relative_error(N)``, for |x_n| <= 2^100.
 
@@ -84,7 +84,7 @@ def forward(values: Floats) -> Spectrum:
 
 
 def inverse(spectrum: Spectrum) -> Floats:
-    """x_n = (1/N) Σ_k F_k exp(2πi k n / N) over all N frequencies; the same bound as for ``forward``.
+    """Return x_n = (1/N) Σ_k F_k exp(2πi k n / N) over all N frequencies; the same bound as for ``forward``.
 
     (F_0 and F_{N/2} are taken as real.)
     """
@@ -104,7 +104,7 @@ def inverse(spectrum: Spectrum) -> Floats:
 
 
 def _halves_joined(re: Floats, im: Floats, cos: Floats, sin: Floats) -> tuple[Floats, Floats]:
-    """Z = E + i conj(w) D with E = (G_k + conj G_{M-k})/2, D = (G_k - conj G_{M-k})/2."""
+    """Return Z = E + i conj(w) D with E = (G_k + conj G_{M-k})/2, D = (G_k - conj G_{M-k})/2."""
     half = len(cos)
     d_re, d_im = ((re - re[::-1]) * 0.5)[:half], ((im + im[::-1]) * 0.5)[:half]
     z_re = ((re + re[::-1]) * 0.5)[:half]
@@ -123,7 +123,7 @@ def _check_length(length: int) -> None:
 
 
 def _complex_transform(re: Floats, im: Floats) -> tuple[Floats, Floats]:
-    """Σ_n z_n exp(-2πi k n / M): columns, a twist, rows (M = R·C, n = C·r + c, k = j + R·l)."""
+    """Return Σ_n z_n exp(-2πi k n / M): columns, a twist, rows (M = R·C, n = C·r + c, k = j + R·l)."""
     size = len(re)
     rows = 1 << ((size.bit_length() - 1) // 2)
     columns = size // rows
@@ -187,7 +187,7 @@ def _reversed_bits(size: int) -> NDArray[np.intp]:
 
 
 def _exact_roots(steps: range, size: int) -> tuple[Floats, Floats]:
-    """exp(-2πi k / size) for k in ``steps``, each off by less than u."""
+    """Return exp(-2πi k / size) for k in ``steps``, each off by less than u."""
     cos, sin = np.empty(len(steps)), np.empty(len(steps))
     with working(_TABLE_BITS):
         allowed = arb(0.7 * UNIT)  # for either part, so that the two together stay below u
@@ -207,7 +207,7 @@ def _roots(size: int) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=2)
 def _half_circle(length: int) -> tuple[Floats, Floats]:
-    """exp(-2πi k / N) for k = 0, ..., N/2 - 1, as products of two tabulated roots."""
+    """Return exp(-2πi k / N) for k = 0, ..., N/2 - 1, as products of two tabulated roots."""
     half = length // 2
     fine = 1 << (half.bit_length() // 2)
     c, s = (part[:, None] for part in _exact_roots(range(0, half, fine), length))
@@ -217,7 +217,7 @@ def _half_circle(length: int) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=2)
 def _twist(size: int) -> tuple[Floats, Floats]:
-    """exp(-2πi j c / M) at row r, column c, where j has the bits of r in reverse."""
+    """Return exp(-2πi j c / M) at row r, column c, where j has the bits of r in reverse."""
     rows = 1 << ((size.bit_length() - 1) // 2)
     columns = np.arange(size // rows)
     cos, sin = _half_circle(2 * size)

@@ -29,14 +29,14 @@ class WeightedSum(Protocol):
     """A sequence c on a window, with its weighted sums."""
 
     def bound(self, first: int, t: arb) -> arb:
-        """Σ w_j c_j over the window's positions j >= ``first``, where the loss exceeds ε by t >= 0: a ball."""
+        """Return Σ w_j c_j over the window's positions j >= ``first``, where the loss exceeds ε by t >= 0: a ball."""
 
     def log_estimate(self, first: int, t: float) -> float:
-        """Its logarithm in floats; -inf where it is not positive."""
+        """Return the logarithm of the sum in floats; -inf if it is not positive."""
 
 
 def norm_of_weights(tilt: Fraction, spacing: Fraction, length: int) -> arb:
-    """At least (Σ w_j²)^(1/2) over any N lattice points.
+    """Return an upper bound on (Σ w_j²)^(1/2) over any N lattice points.
 
     w rises, then falls, so the sum is at most W² + ∫ w² dt / h, and ∫ (e^(-λt) - e^(-(λ+1)t))² dt is
     1/(2λ(2λ+1)(λ+1)).
@@ -85,7 +85,7 @@ class FewFrequencies:
         return acb(arb(fmpq(2 * (steps % self.length), self.length))).exp_pi_i()
 
     def _series(self, k: int, rate: Fraction, count: int) -> acb:
-        """Σ_(0 <= i < count) exp(-rate·h·i + 2πi k i / N)."""
+        """Return Σ_(0 <= i < count) exp(-rate·h·i + 2πi k i / N)."""
         decay = ball(rate * self.spacing)
         if k == 0:
             return acb((-decay * count).expm1() / (-decay).expm1() if rate > 0 else arb(count))
@@ -154,7 +154,7 @@ class Blocks:
             return single + whole * (1 + arb(0, 2 * (width + 8) * UNIT)) + arb(0, TINY)
 
     def _series(self, masses: Floats, slow: arb, fast: arb, t: arb) -> arb:
-        """e^(-λt) Σ m_i slow^i - e^(-(λ+1)t) Σ m_i fast^i."""
+        """Return e^(-λt) Σ m_i slow^i - e^(-(λ+1)t) Σ m_i fast^i."""
         series = arb_poly(masses.tolist())
         return (-ball(self.tilt) * t).exp() * series(slow) - (-ball(self.tilt + 1) * t).exp() * series(fast)
 
@@ -173,7 +173,7 @@ class Blocks:
 
 
 def _nearest(weight: arb) -> float:
-    """A double within 2u relative of a weight in [0, 1], or both are below 2^-1000."""
+    """Return a double within 2u relative of a weight in [0, 1], or both are below 2^-1000."""
     number = float(weight)
     if not (abs(weight - number) <= 2 * UNIT * number or (weight < 2.0**-1000 and number < 2.0**-1000)):
         raise Declined("lattice: the weights could not be tabulated")

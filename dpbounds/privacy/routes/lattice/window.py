@@ -21,11 +21,11 @@ from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.lattice.discretisation import Atoms
 from dpbounds.privacy.routes.lattice.transform import LARGEST_LENGTH, Floats
 
-PRECISION = 128  # bits, for what need not be better
+PRECISION = 128  # bits of bounds that need not be accurate
 
 _RATES = 2.0 ** (np.arange(-36, 10) / 3)  # exponents tried for Chernoff bounds, in units of the best one for a Gaussian
 _BLOCK = 32  # atoms; turning a box can make it larger by the square root of 2
-_ROOM = 0.5  # standard deviations left free at each end of the window, to search ε in
+_ROOM = 0.5  # standard deviations left free at each end of the window, for the search of ε
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class TiltedMeasure:
 
     @classmethod
     def of(cls, atoms: Atoms, factor: arb, count: int) -> TiltedMeasure:
-        """Atoms times a factor."""
+        """Build the measure from atoms times a factor."""
         masses = tuple(mass * factor for _, mass in atoms)
         nearest = np.array([max(0.0, float(mass)) for mass in masses])
         return cls(tuple(index - atoms[0][0] for index, _ in atoms), masses, nearest, count)
@@ -50,11 +50,11 @@ class TiltedMeasure:
         return self.positions[-1] + 1
 
     def total(self) -> arb:
-        """Σ b_k."""
+        """Return Σ b_k."""
         return sum(self.masses, arb(0))
 
     def moment(self, z: arb) -> arb:
-        """Σ b_k z^k."""
+        """Return Σ b_k z^k."""
         powers = {gap: z**gap for gap in set(self._gaps())}
         result = self.masses[-1]
         for mass, gap in zip(self.masses[-2::-1], self._gaps(), strict=True):
@@ -62,7 +62,7 @@ class TiltedMeasure:
         return result
 
     def frequency(self, z: acb) -> acb:
-        """Σ b_k z^k, for complex z: by Horner's rule in short blocks, as a box grows whenever it is turned."""
+        """Return Σ b_k z^k, for complex z: by Horner's rule in short blocks, as a box grows whenever it is turned."""
         powers = {gap: z**gap for gap in set(self._gaps())}
         result = acb(0)
         for first in range(0, len(self.masses), _BLOCK):
@@ -74,17 +74,17 @@ class TiltedMeasure:
         return result
 
     def _gaps(self) -> list[int]:
-        """Distances between neighbours, from the right."""
+        """Return the distances between neighbours, from the right."""
         return [second - first for first, second in pairwise(self.positions)][::-1]
 
     def mean_and_variance(self) -> tuple[float, float]:
-        """Mean and variance in lattice points (floats)."""
+        """Return the mean and variance in lattice points (floats)."""
         places, everything = np.array(self.positions, dtype=float), float(np.sum(self.nearest))
         mean = float(np.sum(self.nearest * places)) / everything
         return mean, float(np.sum(self.nearest * (places - mean) ** 2)) / everything
 
     def cumulants(self, rates: Floats, mean: float) -> Floats:
-        """Logarithms of Σ b_k exp(r (k - mean)), for each rate r (floats)."""
+        """Return logarithms of Σ b_k exp(r (k - mean)), for each rate r (floats)."""
         with np.errstate(divide="ignore"):
             exponents = np.log(self.nearest) + rates[:, None] * (np.array(self.positions, dtype=float) - mean)
         top = exponents.max(axis=1)
@@ -171,7 +171,7 @@ def choose_window(
 
 
 def log_moment(laws: Iterable[TiltedMeasure], exponent: arb) -> arb:
-    """Logarithm of Π (Σ_k b_k exp(exponent·k))^(T_i)."""
+    """Return the logarithm of Π (Σ_k b_k exp(exponent·k))^(T_i)."""
     return sum((law.count * law.moment(exponent.exp()).log() for law in laws), arb(0))
 
 
@@ -196,16 +196,16 @@ class Tails:
         return cls(up, down, back)
 
     def at_or_above(self, x: arb) -> arb:
-        """At least b*{S >= x}."""
+        """Return a number that is at least b*{S >= x}."""
         exponent, moment = self.high
         return (moment - exponent * x).exp()
 
     def at_or_below(self, x: arb) -> arb:
-        """At least b*{S <= x}."""
+        """Return a number that is at least b*{S <= x}."""
         exponent, moment = self.low
         return (moment + exponent * x).exp()
 
     def returning(self, distance: arb) -> arb:
-        """At least ∫ exp(-θ (S + distance)) db*."""
+        """Return a number that is at least ∫ exp(-θ (S + distance)) db*."""
         exponent, moment = self.alias
         return (moment - exponent * distance).exp()

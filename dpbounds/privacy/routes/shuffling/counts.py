@@ -70,7 +70,7 @@ class Choice:
 
 
 def lost(pair: ShuffledBatches, choice: Choice) -> Fraction:
-    """η, the total variation of one epoch between the run and the run with clones, rounded up."""
+    """Return η, the total variation of one epoch between the run and the run with clones, rounded up."""
     with working(PRECISION):
         others = min(pair.batches, MOST_BATCHES) - 1
         found = labels = _beyond(pair.base, choice.odds)  # δ₀
@@ -171,7 +171,7 @@ def _reach(law: LossDistribution, rest: Fraction, negligible: float) -> Fraction
 
 
 def _clones(others: int, choice: Choice) -> Iterator[tuple[int, arb]]:
-    """Numbers of clones with their probabilities: binomial; those in a row count as the least of them."""
+    """Yield numbers of clones with their probabilities: binomial; those in a row count as the least of them."""
     share = ball(choice.share)
     if others == 0 or choice.share == 1:
         yield others, arb(1)
@@ -212,7 +212,7 @@ def _add(masses: list[list[arb]], grid: _Grid, labels: int, weight: arb, choice:
 
 
 def _add_rest(masses: list[list[arb]], grid: _Grid, law: LossDistribution, rest: arb) -> None:
-    """Put the batch of another size there: its losses, if that is where the record is."""
+    """Add the losses of the batch of another size, weighted by the probability that it holds the record."""
     tails = [law.tail(ball(grid.loss(i))) for i in range(len(grid.ratios))]
     below = law.head(ball(grid.loss(0)))[0]
     for mass, (one, two) in zip(masses, pairwise(tails), strict=True):

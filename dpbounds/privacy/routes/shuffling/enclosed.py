@@ -1,6 +1,6 @@
 """The least of the bounds on shuffled batches: by clones, by two halves through a zeroed record, or without secret.
 
-``schemes/shuffled.md`` numbers the bounds. What is chosen in floating point is proven once.
+``schemes/shuffled.md`` numbers the bounds. Parameters are chosen in floating point; the bound is then proven once.
 """
 
 from __future__ import annotations
@@ -25,21 +25,22 @@ ROUTE = "clones"
 
 Prove = Callable[[Product, Target], Proof]
 
-_SLACK = 1e-4  # relative: how far above the estimate an ε is aimed
+_SLACK = 1e-4  # relative distance of the ε aimed at above the estimate
 _ROUNDS = 8
 _FIRST, _APART, _FINEST, _HIGHEST = 0.4, 1.0, 0.12, 24.0  # levels: log of δ/E over an epoch's total variation
 _HALVES = (0.4, 0.9, 1.4, 1.9, 2.4, 2.9, 3.6)  # levels, for two halves
 _SHIFTS = (0.0, -0.25, -0.5, -0.75)  # log odds of clones less those of labels, in squared shifts
-_ALIKE = (0.5, 0.2, 0.0)  # how much of another record acts like a record that is zeroed
+_ALIKE = (0.5, 0.2, 0.0)  # shares of another record's distribution that act like a zeroed record
 _SPLITS = (0.15, 0.3, 0.45, 0.6, 0.75)  # share of δ, or of ε, of the first of the two halves
-_STEP, _CLOSE, _DEEPEST, _LOOKS = 2.0, 0.1, -600.0, 16  # nats of δ, where δ is asked for
-_FARTHER = 1.1  # δ may be small enough already: it decreases further, and increases in the end
-_WORTH = 0.9995  # relative: a smaller gain is not worth a proof
-_MOST = 60.0  # an ε that clones are asked for
+# search for δ, in nats: first and last step, least log δ; number of evaluations
+_STEP, _CLOSE, _DEEPEST, _LOOKS = 2.0, 0.1, -600.0, 16
+_FARTHER = 1.1  # factor to go on where δ is small enough already: it decreases further, and increases in the end
+_WORTH = 0.9995  # factor below which an improvement is proven
+_MOST = 60.0  # largest ε for which clones are tried
 
 
 def in_known_order(product: Product) -> Product:
-    """The product that dominates where the order is not a secret: the batch that holds the record, in each epoch."""
+    """Return the product that dominates for a public order: in each epoch, the batch that holds the record."""
     squared = Fraction(0)
     others = []
     for pair, count in product:
@@ -80,7 +81,7 @@ class _Run:
         return all(choice is None or (pair.batches - 1) * choice.share < 1 for pair, choice in choices)
 
     def half(self, direction: Direction) -> _Run | None:
-        """The way to a record that contributes nothing (remove), or back from it; None where there may be none."""
+        """Return the run to a zeroed record (remove), or back from it; None if there is none."""
         if self.others or not all(pair.centred for pair, _ in self.parts):
             return None
         return _Run(
@@ -157,7 +158,7 @@ class _Plan:
 
 
 def _weighed(epsilon: Fraction, variation: Fraction) -> Fraction:
-    """(1 + e^ε) τ, rounded up."""
+    """Return (1 + e^ε) τ, rounded up."""
     with working(PRECISION):
         return ball_end((1 + ball(epsilon).exp()) * ball(variation), "up")
 
@@ -234,7 +235,7 @@ def expected_epsilon(product: Product, delta: float, plain: float) -> float:
 
 
 def _searched_epsilon(run: _Run, delta: float, plain: float) -> Iterator[tuple[_Plan, ...]]:
-    """Ways that should give an ε below ``plain``, the best one first."""
+    """Return plans that should give an ε below ``plain``, the best one first."""
     if run.hopeless(delta):
         return
     most = min(plain * _WORTH, _MOST)
@@ -285,7 +286,7 @@ def _first_level(value: Callable[[float], float], most: float) -> float:
 
 
 def _finer(value: Callable[[float], float], level: float) -> float:
-    """Return a level nearby at which it is smaller."""
+    """Return a level nearby at which the value is smaller."""
     step = _APART / 2
     while step > _FINEST:
         nearer = min((level, level - step, level + step), key=value)

@@ -25,10 +25,10 @@ Parts = tuple[tuple[ShuffledBatches, int], ...]
 _CELLS = 60  # cells of the grid per standard deviation of one epoch's loss, for the choice that is proven
 _ROUGH_CELLS = 25  # for estimates
 _MOST_CELLS = 6000  # cells of one epoch
-_LARGEST_LOSS = 40.0  # loss of one label beyond which nothing is gained
+_LARGEST_LOSS = 40.0  # loss of one label, beyond which larger losses do not help
 _NEARER = 0.75  # share of the total variation for the clones that act like a zeroed record, and the labels
 _NEGLIGIBLE = 1e-7  # share of δ that may count as infinite loss
-_SEEN_UNTILTED = 1e-8  # a δ that a transform in floating point sees without a tilt
+_SEEN_UNTILTED = 1e-8  # δ that a transform in floating point resolves without a tilt
 _LONGEST = 1 << 21
 
 
@@ -56,7 +56,7 @@ class Estimate:
     variation: float
 
     def delta(self, epsilon: float) -> float:
-        """δ(ε), not monotone."""
+        """Return δ(ε), not monotone."""
         above = self.losses > epsilon
         gaps = -np.expm1(epsilon - self.losses[above])
         return float((np.exp(self.log_masses[above]) * gaps).sum()) + (1 + math.exp(epsilon)) * self.variation
@@ -80,7 +80,7 @@ class Estimate:
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
-    """H at e^ε of two Gaussians at distance μ."""
+    """Return H at e^ε of two Gaussians at distance μ."""
     if mu == 0:
         return 0.0
     near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
@@ -95,7 +95,7 @@ def _log_tail(x: float) -> float:
 
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
-    """ε(δ) of two Gaussians at distance μ."""
+    """Return ε(δ) of two Gaussians at distance μ."""
     low, high = 0.0, mu * mu / 2 + mu * math.sqrt(2 * math.log(1 / delta)) + 1e-9
     if gaussian_delta(mu, 0.0) <= delta:
         return 0.0
@@ -120,7 +120,7 @@ def choice_for(pair: ShuffledBatches, aim: Aim, negligible: float, cells: int = 
 
 
 def _log_odds(pair: ShuffledBatches, aim: Aim) -> tuple[float, float, float] | None:
-    """ε₀, ε₁ and ε₁': a quarter of the total variation is for the clones that act like a record that gets zeroed."""
+    """Return ε₀, ε₁ and ε₁'; a quarter of the total variation is for the clones of a zeroed record."""
     mu, others = math.sqrt(pair.base.squared_shift), min(pair.batches, MOST_BATCHES) - 1
     shift, zeroed = aim.shift * mu * mu, pair.direction is not Direction.REPLACE
     alike = aim.alike if zeroed else 0.0
@@ -172,13 +172,13 @@ class _Law:
     count: int
 
     def trimmed(self, negligible: float) -> _Law:
-        """Without negligible masses on either side."""
+        """Return the distribution without negligible masses on either side."""
         low = int(np.searchsorted(np.cumsum(self.masses), negligible))
         high = len(self.masses) - int(np.searchsorted(np.cumsum(self.masses[::-1]), negligible))
         return _Law(self.first + low, self.masses[low : max(high, low + 1)], self.count)
 
     def tilted(self, rate: float) -> tuple[Floats, float]:
-        """Masses times e^(rate · index), scaled to 1, and the logarithm of the scale."""
+        """Return masses times e^(rate · index), scaled to 1, and the logarithm of the scale."""
         logs = np.log(np.maximum(self.masses, 1e-300)) + rate * (np.arange(len(self.masses)) + self.first)
         top = float(logs.max())
         masses = np.exp(logs - top)
@@ -187,7 +187,7 @@ class _Law:
 
 
 def estimated(parts: Parts, aim: Aim, gaussian: float, delta: float) -> Estimate | None:
-    """All epochs together, and full-batch releases of squared shift ``gaussian`` beside them; None if out of reach."""
+    """Return all epochs composed with full-batch releases of squared shift ``gaussian``; None if out of reach."""
     checkpoint()
     chosen = []
     for pair, count in parts:
@@ -229,7 +229,7 @@ def _total_variation(pair: ShuffledBatches, choice: Choice) -> float:
 
 
 def _tilt(laws: Sequence[_Law], spacing: float, delta: float) -> float:
-    """Under which floats see where δ is."""
+    """Return the tilt under which floats resolve δ."""
     variance = 0.0
     for law in laws:
         places = np.arange(len(law.masses)) * spacing
@@ -276,7 +276,7 @@ def _epoch(pair: ShuffledBatches, count: int, choice: Choice, spacing: float) ->
 
 
 def _labels(labels: int, choice: Choice, direction: Direction) -> tuple[Floats, Floats]:
-    """P- and Q-mass of the numbers of labels of the first kind."""
+    """Return P- and Q-mass of the numbers of labels of the first kind."""
     s, o = float(choice.odds), float(choice.coin_odds)
     chance = 1 / (1 + o)
     reach = 8 * math.sqrt(labels * chance * (1 - chance)) + 12
