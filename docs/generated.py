@@ -57,6 +57,8 @@ MECHANISMS: dict[str, Callable[[str], dp.Mechanism]] = {
     "`ApproximateDP`": lambda relation: dp.ApproximateDP(1, "1e-6", relation=relation),
     "`ZCDP`": lambda relation: dp.ZCDP(1, relation=relation),
     "`RenyiDP`": lambda relation: dp.RenyiDP(((2, 1),), relation=relation),
+    "`GaussianDP`": lambda relation: dp.GaussianDP(1, relation=relation),
+    "`ProfileDP`": lambda relation: dp.ProfileDP(((1, "1e-3"),), relation=relation),
     "`MatrixMechanism`": lambda relation: dp.MatrixMechanism(2, dp.Toeplitz([1], 2), "single", groups="content"),
 }
 SAMPLINGS: dict[str, Callable[[dp.Mechanism], dp.Mechanism]] = {

@@ -64,6 +64,8 @@ LEAVES: dict[type[Mechanism], Callable[[Fraction, Relation], Mechanism]] = {  # 
     mechanisms.ApproximateDP: lambda s, declared: mechanisms.ApproximateDP(1 / s, DELTA / 8 / s, relation=declared),
     mechanisms.ZCDP: lambda s, declared: mechanisms.ZCDP(1 / s**2, relation=declared),
     mechanisms.RenyiDP: lambda s, declared: mechanisms.RenyiDP({2: 1 / s, 8: 3 / s}, relation=declared),
+    mechanisms.GaussianDP: lambda s, declared: mechanisms.GaussianDP(1 / s, relation=declared),
+    mechanisms.ProfileDP: lambda s, declared: mechanisms.ProfileDP({1 / s: DELTA / 8 / s}, relation=declared),
     mechanisms.MatrixMechanism: lambda s, _: mechanisms.MatrixMechanism(
         s, [[1], [-1, 1]], "fixed-order", separation=1, groups="content"
     ),
