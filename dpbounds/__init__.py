@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         delta_curve as delta_curve,
         epsilon as epsilon,
     )
+    from dpbounds.privacy.accountants.convert import Conversion as Conversion, convert as convert
     from dpbounds.privacy.accountants.gaussian_dp import gdp_parameter as gdp_parameter
     from dpbounds.privacy.accountants.groups import group_account as group_account
     from dpbounds.privacy.accountants.probable import (
