@@ -116,9 +116,11 @@ if TYPE_CHECKING:
     from dpbounds.privacy.publishing.interoperability import (
         CertifiedAccountant as CertifiedAccountant,
         from_dp_event as from_dp_event,
+        from_privacy_loss_distribution as from_privacy_loss_distribution,
         get_noise_multiplier as get_noise_multiplier,
         register_with_opacus as register_with_opacus,
         to_dp_event as to_dp_event,
+        to_privacy_loss_distribution as to_privacy_loss_distribution,
     )
     from dpbounds.privacy.publishing.interoperability.privacy_accountant import (
         CertifiedPrivacyAccountant as CertifiedPrivacyAccountant,

@@ -97,9 +97,7 @@ _EVERY = (
     _bound(
         ProfileDP, "zcdp", "ρ = ε tanh(ε/2) of the first ε with δ = 0", _HERE, _PURE, f"where no δ is 0: {_REVEALED}"
     ),
-    _bound(
-        ProfileDP, "gdp", "the smallest μ below the hull", _HERE, _ALL_TESTS, f"where no δ is 0: {_NO_TEST}"
-    ),
+    _bound(ProfileDP, "gdp", "the smallest μ below the hull", _HERE, _ALL_TESTS, f"where no δ is 0: {_NO_TEST}"),
     _tight(ProfileDP, "trade-off", "the largest function that the points allow", _DONG, _DUALITY),
     _none(ZCDP, "pure", "Gaussian noise has the guarantee, and unbounded losses"),
     _bound(ZCDP, "epsilon", "D_λ = ξ + λρ, converted at the best real order", _CANONNE, _RENYI),
@@ -114,9 +112,9 @@ _EVERY = (
     _bound(
         RenyiDP,
         "renyi",
-        "convexity of (λ-1) D_λ between the orders, growth of D_λ below them",
-        "van Erven & Harremoës 2014",
-        "conversions.md, section 5",
+        "two convex functions of λ between the orders, growth of D_λ below them",
+        "van Erven & Harremoës 2014 for (λ-1) D_λ; sharpened here",
+        "renyi.md, section 6",
         f"above the largest order: {_FIRST_ORDERS}",
     ),
     _none(RenyiDP, "zcdp", _FIRST_ORDERS),

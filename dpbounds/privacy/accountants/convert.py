@@ -152,7 +152,9 @@ def convert(
         "least_rate": least_rate,
     }
     _demand_places(to, given)
-    neighbours = as_relation(getattr(mechanism, "relation", Relation.ADD_OR_REMOVE_ONE) if relation is None else relation)
+    neighbours = as_relation(
+        getattr(mechanism, "relation", Relation.ADD_OR_REMOVE_ONE) if relation is None else relation
+    )
     arrow = arrow_of(mechanism, to) if getattr(mechanism, "relation", None) is neighbours else None
     at: Fraction | None = None
     match to:
@@ -210,7 +212,9 @@ def _renyi(mechanism: Mechanism, order: Fraction, relation: Relation, arrow: Arr
     upper = renyi_curve(mechanism, relation).upper(order)
     if upper == math.inf:
         raise _refusal("renyi", arrow, "with positive probability the privacy loss is infinite")
-    return Enclosure(min(_attained_divergence(mechanism, order, relation), upper), upper, "Rényi divergences", _PRECISION)
+    return Enclosure(
+        min(_attained_divergence(mechanism, order, relation), upper), upper, "Rényi divergences", _PRECISION
+    )
 
 
 def _zcdp(mechanism: Mechanism, relation: Relation, arrow: Arrow | None) -> Enclosure:

@@ -57,8 +57,7 @@ _UNWRITABLE: dict[type[Mechanism], str] = {
     mechanisms.UniformBall: "there is no event with noise on a ball, and none that stands for its (0, δ) guarantee",
     mechanisms.AboveThreshold: "there is no event for it; it satisfies ZCDP(epsilon**2 / 2, relation=...)",
     mechanisms.RenyiDP: "there is no event for a Rényi guarantee at finitely many orders",
-    mechanisms.GaussianDP: "there is no event for a Gaussian guarantee; under replace-one and zero-out-one Gaussian noise "
-    "of multiplier 1/mu has it, where a record moves a sum by at most the clipping norm",
+    mechanisms.GaussianDP: "there is no event for it; Gaussian(noise_stddev=1, sensitivity=mu) spends the same",
     mechanisms.ProfileDP: "there is no event for points of a profile; to_privacy_loss_distribution writes them",
     mechanisms.MatrixMechanism: "there is no event for correlated noise; without samples it spends what one Gaussian "
     "release does, with the noise divided by its sensitivity",
@@ -269,7 +268,9 @@ class _Reader:
         if xi < 0 or rho < 0:
             raise InvalidValue("rho, xi", (event.rho, event.xi), "numbers that are at least 0")
         if rho == 0:
-            return None if xi == 0 else mechanisms.PureDP(xi, relation=self._declared("ZCDpEvent"))  # D_λ <= ξ for all λ
+            return (
+                None if xi == 0 else mechanisms.PureDP(xi, relation=self._declared("ZCDpEvent"))
+            )  # D_λ <= ξ for all λ
         return mechanisms.ZCDP(rho, relation=self._declared("ZCDpEvent"), xi=xi)
 
     def _epsilon_delta(self, event: DpEvent) -> Mechanism | Unprotected | None:

@@ -91,8 +91,8 @@ class LossesRead:
     def guarantee(self, relation: str | Relation) -> ProfileDP:
         """Return the guarantee of a pessimistic PLD as a mechanism: the larger δ of both orders at the losses kΔ >= 0.
 
-        Every δ is rounded up to a double. Between two losses the chord in e^ε counts, as in the PLD itself. Of more than
-        8192 losses equally distant ones are kept, which raises δ between them only.
+        Every δ is rounded up to a double. Between two losses the chord in e^ε counts, as in the PLD itself. Of more
+        than 8192 losses equally distant ones are kept, which raises δ between them only.
 
         Args:
             relation: The relation that the PLD was made for.
@@ -222,6 +222,8 @@ def to_privacy_loss_distribution(
     step, neighbours = positive(interval, "interval"), as_relation(relation)
     step = Fraction(to_float(step, "up"))
     farthest = epsilon_of(mechanism, open_unit(tail, "tail"), neighbours).exact_upper
+    if farthest == math.inf:
+        raise InvalidValue("tail", str(tail), "greater than the probability of an infinite loss")
     if farthest > _MOST_LOSSES * step:
         raise InvalidValue("interval", interval, f"at least {to_float(Fraction(farthest) / _MOST_LOSSES, 'up'):.3g}")
     count = math.ceil(farthest / step) + 1
@@ -278,9 +280,7 @@ def _curve(product: Product, grid: Sequence[Fraction]) -> _Curve:
 
 
 @working(OUTER_PRECISION)
-def _optimistic(
-    mechanism: Mechanism, relation: Relation, grid: Sequence[Fraction]
-) -> list[tuple[dict[int, arb], arb]]:
+def _optimistic(mechanism: Mechanism, relation: Relation, grid: Sequence[Fraction]) -> list[tuple[dict[int, arb], arb]]:
     """Convex functions below the profile of one attack per order (``loss_distributions.md``, section 3)."""
     classes = neighbour_classes(mechanism, relation)
     return [_below(_best_attack(list(classes.along(order)), grid), grid) for order in relation.orders]
@@ -316,7 +316,9 @@ def _lower_masses(alphas: Sequence[arb], shifted: Sequence[arb]) -> tuple[dict[i
         corners.append(k)
     slopes = [(shifted[b] - shifted[a]) / (alphas[b] - alphas[a]) for a, b in pairwise(corners)]
     begins = 0
-    while begins < len(slopes) and not (slopes[begins] >= -1 and shifted[corners[begins]] <= 1 - alphas[corners[begins]]):
+    while begins < len(slopes) and not (
+        slopes[begins] >= -1 and shifted[corners[begins]] <= 1 - alphas[corners[begins]]
+    ):
         begins += 1
     middle = len(alphas) // 2
     found = {}
