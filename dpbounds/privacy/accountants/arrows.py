@@ -42,12 +42,12 @@ _FIRST_ORDERS = "finitely many orders leave events of tiny probability whose rat
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """What a guarantee says in another notion.
+    """An implication from a guarantee to another notion of privacy.
 
     Attributes:
         start: The mechanism that is given by the guarantee.
         to: The notion that it leads to.
-        theorem: What holds; empty where no finite number does.
+        theorem: The statement; empty where no finite number holds.
         source: Where it was first proven.
         proof: The derivation in this project.
         tight: Whether some mechanism with the guarantee attains the number, so that none smaller holds for all of them.

@@ -50,15 +50,15 @@ _MAY_BE_ASKED_AT = {"gdp": ("least_rate",)}
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Conversion(Displayed):
-    """What a mechanism, or a guarantee, says in another notion.
+    """A guarantee, or any mechanism, stated in another notion of privacy.
 
     Attributes:
         mechanism: The mechanism that it starts from.
         to: The notion.
-        at: Where it was asked: δ, ε, an order, a false positive rate or a least error rate; None where nothing is.
+        at: The δ, ε, order, false positive rate or least error rate that was given; None without one.
         relation: The neighbouring relation.
-        enclosure: Certified bounds. One end is proven for every mechanism of this description, the other one is what
-            some mechanism of this description attains (or 0 where none is known).
+        enclosure: Certified bounds. One end is proven for every mechanism of this description. The other end is attained
+            by one of them (or is 0 where none is known).
         arrow: The theorem, for a mechanism given by a guarantee under this relation; None for any other.
     """
 

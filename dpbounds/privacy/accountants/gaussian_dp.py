@@ -120,7 +120,7 @@ def gdp_parameter_of_all_tests(
 
 def _beyond_by_largest_loss(largest: Fraction) -> tuple[Fraction, Fraction]:
     """A rate, and a μ for all tests with a smaller error rate, where no loss exceeds ``largest``."""
-    rate = _LEAST_RATE * Fraction(1, 8) ** math.ceil(largest)  # so that e^largest times the rate is small
+    rate = _LEAST_RATE * Fraction(1, 8) ** math.ceil(largest)  # e^largest times the rate is small
     with working(_PRECISION):
         accused = ball_end(ball(largest).exp() * ball(rate), "up")
     return rate, _mu(rate, 1 - accused)

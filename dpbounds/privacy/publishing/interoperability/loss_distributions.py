@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
 _PRECISION = 256
-_MOST_POINTS = 1 << 13  # of a profile that is read: of more, equally distant ones are kept
-_MOST_LOSSES = 1 << 13  # of a PLD that is written, on each side of 0
+_MOST_POINTS = 1 << 13  # kept of a PLD that is read
+_MOST_LOSSES = 1 << 13  # on each side of 0, in a PLD that is written
 _METHOD = "masses of a PLD"
 _Curve = list[tuple[Fraction, Fraction]]  # at losses 0, Δ, 2Δ, ...: both bounds of δ
 
@@ -103,7 +103,7 @@ class LossesRead:
         neighbours = as_relation(relation)
         if not self.pessimistic:
             raise UnsupportedMechanism(
-                "an optimistic PLD bounds delta from below, which is no guarantee: read the pessimistic one"
+                "an optimistic PLD bounds delta from below and gives no guarantee: read the pessimistic one"
             )
         sides = {self.remove, self.add}
         last = max(max((k for k, _ in masses.finite), default=0) for masses in sides)
