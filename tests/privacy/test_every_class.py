@@ -354,7 +354,7 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "accountants.attackers.reconstruction_risk": "accountants.attackers.true_positive_rate",
     "accountants.attackers.bayes_risk": "accountants.certified.delta",
     "accountants.gaussian_dp.gdp_parameter": "accountants.certified.delta_curve, and the full batch of each class",
-    "accountants.gaussian_dp.gdp_parameter_of_all_tests": "accountants.gaussian_dp.gdp_parameter, and what holds beyond",
+    "accountants.gaussian_dp.gdp_parameter_of_all_tests": "accountants.gaussian_dp.gdp_parameter, and a bound",
     "accountants.arrows.arrow_of": "a row of a table",
     "accountants.convert.convert": "the accountant of each notion: an entry of its own",
     "budgets.error_rates.calibrate_to_true_positive_rate": "a search by accountants.attackers.true_positive_rate",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -25,7 +25,9 @@ from dpbounds.cli.questions.options import (
 from dpbounds.cli.questions.training import TRAINING_OPTIONS
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import exact
-from dpbounds.privacy.mechanisms import ZCDP, ApproximateDP, GaussianDP, Mechanism, ProfileDP, PureDP, RenyiDP
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.mechanisms import Mechanism
 
 _NOTIONS = ("pure", "epsilon", "delta", "renyi", "zcdp", "gdp", "trade-off")
 _NAMES = {
@@ -122,6 +124,7 @@ def command(
         "least_rate": least_rate,
     }
     mechanism, relation, parameters = _subject(given)
+    told = parameters.get("guarantee")
     with waiting_line(None):
         found = convert(mechanism, to, relation=relation, **places)
     arrow = found.arrow
@@ -155,11 +158,7 @@ def command(
             },
             **({} if least_rate is None else {"tests": f"with error rates of at least {output.plain(least_rate)}"}),
             "relation": relation,
-            **(
-                {"guarantee": parameters["guarantee"]}
-                if "guarantee" in parameters
-                else {"mechanism": described(mechanism)}
-            ),
+            **({"mechanism": described(mechanism)} if told is None else {"guarantee": str(told)}),
             **({} if arrow is None else {"theorem": arrow.theorem, "source": f"{arrow.source}; {arrow.proof}"}),
         }
     )
@@ -195,6 +194,8 @@ def _subject(given: dict[str, Any]) -> tuple[Mechanism, str, dict[str, object]]:
 
 def _guarantee(given: dict[str, Any]) -> Mechanism | None:
     """The guarantee that the options give; None where they give none."""
+    from dpbounds.privacy.mechanisms import ZCDP, ApproximateDP, GaussianDP, ProfileDP, PureDP, RenyiDP
+
     relation = given["relation"]
     named = [
         name

@@ -57,8 +57,8 @@ class Conversion(Displayed):
         to: The notion.
         at: The δ, ε, order, false positive rate or least error rate that was given; None without one.
         relation: The neighbouring relation.
-        enclosure: Certified bounds. One end is proven for every mechanism of this description. The other end is attained
-            by one of them (or is 0 where none is known).
+        enclosure: Certified bounds. One end is proven for every mechanism of this description. The other end is
+            attained by one of them (or is 0 where none is known).
         arrow: The theorem, for a mechanism given by a guarantee under this relation; None for any other.
     """
 
@@ -88,10 +88,10 @@ class Conversion(Displayed):
                 return ApproximateDP(self.at or Fraction(0), proven, relation=self.relation)
             case "renyi":
                 assert self.at is not None
-                return RenyiDP({self.at: proven}, relation=self.relation)
+                return RenyiDP([(self.at, proven)], relation=self.relation)
         if proven == 0 or self.to == "trade-off" or self.at is not None:
             return None
-        kinds = {"pure": PureDP, "zcdp": ZCDP, "gdp": GaussianDP}
+        kinds: dict[str, type[PureDP | ZCDP | GaussianDP]] = {"pure": PureDP, "zcdp": ZCDP, "gdp": GaussianDP}
         return kinds[self.to](proven, relation=self.relation)
 
     def _sheet(self) -> Sheet:

@@ -261,6 +261,15 @@ def test_the_bound_beyond_the_rates_that_are_computed(monkeypatch):
     assert rate <= Fraction(1, 10**6) / 64
 
 
+def test_tests_of_tiny_rates_may_need_more_than_the_others():
+    """A loss of 8 with probability 1e-11: the test with the corner's rates lies beyond the rates that are computed."""
+    found = dp.convert(dp.ProfileDP({0: "1e-11", 8: 0}, relation=RE), "gdp").enclosure
+    with mp.workdps(60):
+        a = mpf("1e-11") / (mpmath.exp(8) - 1)
+        needed = quantile(1 - a) - quantile(1 - mpmath.exp(8) * a)
+        assert mpf("1.06") < needed <= mpf(found.exact_upper) < mpf("1.2")
+
+
 def test_all_tests_of_a_sample_need_the_parameter_of_the_full_batch():
     training = dp.PoissonSampled(dp.Gaussian(1), "0.1")
     found = dp.convert(training, "gdp")

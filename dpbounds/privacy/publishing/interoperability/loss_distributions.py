@@ -21,8 +21,8 @@ from flint import arb
 from dpbounds.errors import DpboundsError, InvalidValue, UnsupportedMechanism, shown
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, to_float
-from dpbounds.expressions.working import working
-from dpbounds.privacy.accountants.certified import OUTER_PRECISION, epsilon as epsilon_of, prove_deltas
+from dpbounds.expressions.working import OUTER_PRECISION, working
+from dpbounds.privacy.accountants.certified import epsilon as epsilon_of, prove_deltas
 from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
 from dpbounds.privacy.domination.composition import NeighbourClass, neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism, ProfileDP
@@ -311,7 +311,7 @@ def _lower_masses(alphas: Sequence[arb], shifted: Sequence[arb]) -> tuple[dict[i
     """The masses of the convex hull of (α_k, the lower bound at α_{k+1}), begun where its slope is at least -1."""
     corners: list[int] = []
     for k in range(len(alphas)):
-        while len(corners) > 1 and not _turns_left(alphas, shifted, *corners[-2:], k):
+        while len(corners) > 1 and not _turns_left(alphas, shifted, corners[-2], corners[-1], k):
             corners.pop()
         corners.append(k)
     slopes = [(shifted[b] - shifted[a]) / (alphas[b] - alphas[a]) for a, b in pairwise(corners)]
