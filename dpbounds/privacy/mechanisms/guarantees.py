@@ -550,7 +550,8 @@ class ProfileDP(Declared):
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
         """Return the convex hull of the points (``losses.md``, section 2), which has the guarantee itself."""
-        if self._links(order) > 1:
+        links = self._links(order)
+        if links > 1:
             raise UnsupportedMechanism(
                 f"points of a profile under {self.relation} give none here under replace-one: declare them under "
                 "replace-one, or use ApproximateDP with one of them"

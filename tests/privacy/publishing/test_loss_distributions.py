@@ -194,6 +194,19 @@ def test_the_orders_are_those_of_dp_accounting():
     assert dp.to_privacy_loss_distribution(dp.Laplace(1), RE, interval=0.1)._symmetric
 
 
+def test_the_profile_of_one_order_is_the_reversal_of_the_other():
+    """At α < 1 an order is bounded by the δ of the other one: H_α = 1 - α + α δ(-log α), exactly at the losses kΔ."""
+    mechanism, step = dp.PoissonSampled(dp.Gaussian(1), "0.1"), Fraction(0.1)
+    (_, remove), (_, add) = dp.account(mechanism, epsilon=3 * step).proofs
+    for side in (True, False):
+        known = masses(dp.to_privacy_loss_distribution(mechanism, interval=0.1, pessimistic=side))
+        for (listed, infinite, _), other in zip(known, (add, remove), strict=True):
+            at = -3 * float(step)
+            found = infinite + math.fsum(-p * math.expm1(at - k * float(step)) for k, p in listed.items() if k > -3)
+            truth = 1 - math.exp(at) + math.exp(at) * other.enclosure.upper
+            assert found == pytest.approx(truth, rel=1e-9) if side else found <= truth
+
+
 def twice_at_half(known):
     """δ(1/2) of two steps, by a convolution."""
     listed, infinite, step = known
