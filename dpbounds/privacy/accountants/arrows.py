@@ -6,7 +6,7 @@ mechanism; the table says which theorem that number rests on, and why some numbe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from dpbounds.privacy.mechanisms import (
@@ -134,7 +134,8 @@ ARROWS = {(arrow.start, arrow.to): arrow for arrow in _EVERY}
 def arrow_of(mechanism: Mechanism, to: Notion) -> Arrow | None:
     """Return the arrow from a mechanism that is given by its guarantee; None from any other mechanism.
 
-    An (ε, 0)-private mechanism is taken as a pure one.
+    An (ε, 0)-private mechanism is taken as a pure one. With ξ > 0 no arrow of (ξ, ρ)-zCDP is known to be tight.
     """
     start = PureDP if getattr(mechanism, "delta", None) == 0 else type(mechanism)
-    return ARROWS.get((start, to))
+    found = ARROWS.get((start, to))
+    return found if found is None or getattr(mechanism, "xi", None) is None else replace(found, tight=False)

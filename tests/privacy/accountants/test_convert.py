@@ -175,6 +175,7 @@ def test_the_table_has_every_arrow_once():
     assert all(bool(arrow.theorem or arrow.none) and arrow.source and arrow.proof for arrow in ARROWS.values())
     assert arrow_of(dp.ApproximateDP(1, 0, relation=RE), "pure") is ARROWS[dp.PureDP, "pure"]
     assert arrow_of(dp.Laplace(1), "pure") is None
+    assert [arrow_of(dp.ZCDP(1, relation=RE, xi=xi), "renyi").tight for xi in (0, 1)] == [True, False]
 
 
 AS_NOTIONS = {
