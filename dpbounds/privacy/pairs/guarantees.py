@@ -238,6 +238,12 @@ class ProfilePoints(PublicPair):
         """The first ε with δ = 0; ∞ where there is none."""
         return next((epsilon for epsilon, delta in self.points if delta == 0), unbounded())
 
+    def tied_epsilon(self, delta: Fraction) -> Fraction | None:
+        """The first ε with the least δ: below it the hull exceeds that one."""
+        if delta != min(least for _, least in self.points):
+            return None
+        return next(epsilon for epsilon, least in self.points if least == delta)
+
     @property
     def atom_count(self) -> int | None:
         """Twice as many as there are points."""

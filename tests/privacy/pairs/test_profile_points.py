@@ -82,6 +82,14 @@ def test_renyi_divergences_are_those_of_the_hull():
     assert float(value) == pytest.approx(float(some.exact_upper), rel=1e-12)
 
 
+def test_the_least_delta_has_the_first_epsilon_with_it():
+    """Exactly; a bit more δ has less, and a bit less has none."""
+    box = dp.ProfileDP({"0.5": "0.1", 1: "0.01", 2: "0.01"}, relation=RE)
+    assert dp.epsilon(box, "0.01", RE).exact_upper == dp.epsilon(box, "0.01", RE).exact_lower == 1
+    assert 0.9 < dp.epsilon(box, "0.0100001", RE).upper < 1
+    assert dp.epsilon(box, "0.0099999", RE).lower == float("inf")
+
+
 def test_largest_losses():
     assert dp.epsilon(dp.ProfileDP({1: "0.1", 2: 0, 3: 0}, relation=RE), 0, RE).exact_upper == 2
     assert dp.epsilon(dp.ProfileDP({1: "0.1"}, relation=RE), 0, RE).lower == float("inf")
