@@ -15,6 +15,7 @@ import dpbounds as dp
 from dpbounds.algorithms import PrivacyBudget
 from dpbounds.algorithms.verification.catalogue import all_examples
 from dpbounds.cli import _commands
+from dpbounds.privacy.accountants.arrows import ARROWS, NOTIONS, Arrow
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.theorems.registry import library
 from dpbounds.theorems.vocabulary import Metric
@@ -57,6 +58,8 @@ MECHANISMS: dict[str, Callable[[str], dp.Mechanism]] = {
     "`ApproximateDP`": lambda relation: dp.ApproximateDP(1, "1e-6", relation=relation),
     "`ZCDP`": lambda relation: dp.ZCDP(1, relation=relation),
     "`RenyiDP`": lambda relation: dp.RenyiDP(((2, 1),), relation=relation),
+    "`GaussianDP`": lambda relation: dp.GaussianDP(1, relation=relation),
+    "`ProfileDP`": lambda relation: dp.ProfileDP(((1, "1e-3"),), relation=relation),
     "`MatrixMechanism`": lambda relation: dp.MatrixMechanism(2, dp.Toeplitz([1], 2), "single", groups="content"),
 }
 SAMPLINGS: dict[str, Callable[[dp.Mechanism], dp.Mechanism]] = {
@@ -182,7 +185,37 @@ def layers() -> str:
     return "\n```\n" + "\n\n".join(blocks) + "\n```\n\n"
 
 
-PARTS = {part.__name__: part for part in (verbs, mechanisms, algorithms, topics, layers)}
+def arrows() -> str:
+    """Return what each guarantee says in each notion, a table for every guarantee."""
+    sections = []
+    for start, title in GUARANTEES.items():
+        rows = (
+            f"| {to} | {arrow.theorem or 'none'} | {_tightness(arrow)} | {arrow.none} | {arrow.source}; {arrow.proof} |"
+            for to in NOTIONS
+            if (arrow := ARROWS[start, to])
+        )
+        head = "| `to` | what follows | | no finite number | source, and proof |"
+        sections.append(f"\n### {title}\n" + _table(head, rows).rstrip("\n"))
+    return "\n".join(sections) + "\n\n"
+
+
+def _tightness(arrow: Arrow) -> str:
+    if not arrow.theorem:
+        return ""
+    return "tight" if arrow.tight else "bound"
+
+
+GUARANTEES: dict[type[dp.Mechanism], str] = {
+    dp.PureDP: "Pure: `PureDP(epsilon)`",
+    dp.ApproximateDP: "Approximate: `ApproximateDP(epsilon, delta)`",
+    dp.ProfileDP: "Points of a profile, trade-off functions, distributions of the loss: `ProfileDP(points)`",
+    dp.ZCDP: "Concentrated: `ZCDP(rho, xi=0)`",
+    dp.RenyiDP: "Rényi: `RenyiDP(points)`",
+    dp.GaussianDP: "Gaussian: `GaussianDP(mu)`",
+}
+
+
+PARTS = {part.__name__: part for part in (verbs, mechanisms, algorithms, topics, layers, arrows)}
 
 
 def refreshed(text: str) -> str:

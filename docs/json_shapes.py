@@ -249,6 +249,27 @@ class Attacker(Head, Trained):
     """The smallest mu of Gaussian differential privacy, for tests with both error rates at least least_rate."""
 
 
+class Converted(Head, Trained):
+    to: str
+    delta: NotRequired[Number]
+    epsilon: NotRequired[Number]
+    renyi_order: NotRequired[Number]
+    false_positive_rate: NotRequired[Number]
+    least_rate: NotRequired[Number]
+    value: Ends
+    """One end is proven for all mechanisms of this description, and one of them attains the other."""
+    proven: Number
+    """The end to publish: of a trade-off function the lower one."""
+    relation: str
+    certified: bool
+    theorem: str | None
+    """Null where no guarantee was given."""
+    source: str | None
+    tight: bool | None
+    """Whether a mechanism with the guarantee attains the value; null where no guarantee was given."""
+    guarantee: NotRequired[str]
+
+
 class Remaining(Head):
     epsilon: Ends
     within: bool | None
@@ -914,6 +935,7 @@ SHAPES: dict[str, Any] = {
     "epsilon": Epsilon | Methods | Probable,
     "delta": Delta | Methods | Probable,
     "attacker": Attacker,
+    "convert": Converted,
     "remaining": Remaining,
     "ball": Ball,
     "check": Checked,

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         delta_curve as delta_curve,
         epsilon as epsilon,
     )
+    from dpbounds.privacy.accountants.convert import Conversion as Conversion, convert as convert
     from dpbounds.privacy.accountants.gaussian_dp import gdp_parameter as gdp_parameter
     from dpbounds.privacy.accountants.groups import group_account as group_account
     from dpbounds.privacy.accountants.numbers_of_runs import PoissonRuns as PoissonRuns, RandomRuns as RandomRuns
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
         DiscreteLaplace as DiscreteLaplace,
         ExponentialMechanism as ExponentialMechanism,
         Gaussian as Gaussian,
+        GaussianDP as GaussianDP,
         InParallel as InParallel,
         Laplace as Laplace,
         LastIterate as LastIterate,
@@ -98,6 +100,7 @@ if TYPE_CHECKING:
         PermuteAndFlip as PermuteAndFlip,
         PoissonByUser as PoissonByUser,
         PoissonSampled as PoissonSampled,
+        ProfileDP as ProfileDP,
         PureDP as PureDP,
         RandomizedResponse as RandomizedResponse,
         RandomlyAllocated as RandomlyAllocated,
@@ -114,9 +117,11 @@ if TYPE_CHECKING:
     from dpbounds.privacy.publishing.interoperability import (
         CertifiedAccountant as CertifiedAccountant,
         from_dp_event as from_dp_event,
+        from_privacy_loss_distribution as from_privacy_loss_distribution,
         get_noise_multiplier as get_noise_multiplier,
         register_with_opacus as register_with_opacus,
         to_dp_event as to_dp_event,
+        to_privacy_loss_distribution as to_privacy_loss_distribution,
     )
     from dpbounds.privacy.publishing.interoperability.privacy_accountant import (
         CertifiedPrivacyAccountant as CertifiedPrivacyAccountant,

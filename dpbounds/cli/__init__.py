@@ -24,7 +24,7 @@ TRACEBACK = "DPBOUNDS_TRACEBACK"
 
 # each lives in the module of its name
 _GROUPS = {
-    "Account": ("calibrate", "epsilon", "delta", "attacker", "remaining", "ball", "check"),
+    "Account": ("calibrate", "epsilon", "delta", "attacker", "convert", "remaining", "ball", "check"),
     "Theorems": (*("theorems", "show", "evaluate", "compare", "tightness", "errata", "table", "regimes", "plan"),),
     "Runs": ("demo", "run", "verify", "audit", "explain"),
     "Contribute": ("new",),

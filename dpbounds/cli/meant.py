@@ -10,6 +10,7 @@ _COMMANDS = {
     "calibrate": ("noise", "sigma", "noise-multiplier", "get-noise-multiplier"),
     "epsilon": ("account", "accountant", "budget", "compute", "eps", "privacy", "spent", "certify", "statement"),
     "attacker": ("attack", "membership", "advantage", "tpr", "trade-off"),
+    "convert": ("conversion", "conversions", "zcdp", "rdp", "gdp", "renyi"),
     "theorems": ("list", "search", "papers", "statements"),
     "run": ("train", "fit", "sgd", "dpsgd", "dp-sgd", "algorithms"),
     "check": ("certificate",),

@@ -129,7 +129,10 @@ BOUNDED = {"mechanism": "gaussian", "noise_stddev": "1", "per_record_bound": "1"
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        (LAPLACE | {"mechanism": "cauchy"}, "mechanism must be one of .*, gaussian, laplace, .*, not cauchy"),
+        (
+            LAPLACE | {"mechanism": "cauchy"},
+            "mechanism must be one of .*, gaussian, gaussian-dp, laplace, .*, not cauchy",
+        ),
         (LAPLACE | {"sampling": "sorted"}, "sampling must be .*, not sorted"),
         (LAPLACE | {"sampling": "shuffled", "batches": 3}, "missing or unknown: rest"),
         (LAPLACE | {"sampling": "shuffled", "batches": 3, "rest": "1/4"}, "rest must be .*, not 1/4"),

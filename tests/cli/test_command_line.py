@@ -27,7 +27,7 @@ REPLACED = [*RUN[:2], "--sampling", "with-replacement"]
 POISSON = ["--sampling", "poisson"]
 BALL = ["--sensitivity", "2", "--dimension", "3", "--dataset-size", "100", "--steps", "10"]
 GROUPS = {
-    "Account": ["calibrate", "epsilon", "delta", "attacker", "remaining", "ball", "check"],
+    "Account": ["calibrate", "epsilon", "delta", "attacker", "convert", "remaining", "ball", "check"],
     "Theorems": ["theorems", "show", "evaluate", "compare", "tightness", "errata", "table", "regimes", "plan"],
     "Runs": ["demo", "run", "verify", "audit", "explain"],
     "Contribute": ["new"],
@@ -51,6 +51,13 @@ BAD_INPUT = [  # one for each place that refuses
     (["calibrate", *TARGET, "--target-advantage", "0.1", "--steps", "1"], ["--target-epsilon", "--target-advantage"]),
     (["calibrate", "--target-epsilon", "1", "--target-delta", "0", "--steps", "1"], ["target_delta", "not pure"]),
     (["attacker", *RUN, "--false-positive-rate", "0.1,2"], ["--false-positive-rate", "2", "0 to 1"]),
+    (["convert", "--to", "gdp", "--from-rho", "1", "--delta", "0.1"], ["delta", "left out", "gdp"]),
+    (["convert", "--to", "epsilon", "--from-rho", "1"], ["delta", "given"]),
+    (["convert", "--to", "zcdp", "--from-rho", "1", "--from-mu", "1"], ["--from-mu", "--from-rho"]),
+    (["convert", "--to", "zcdp", "--from-xi", "1", "--from-mu", "1"], ["--from-xi", "--from-rho only"]),
+    (["convert", "--to", "zcdp", "--from-rho", "1", "--steps", "3"], ["--steps", "a guarantee is given"]),
+    (["convert", "--to", "zcdp", "--from-renyi", "2"], ["--from-renyi", "A:B"]),
+    (["convert", "--to", "pure", "--from-mu", "1"], ["no finite", "Gaussian noise are unbounded"]),
     (["epsilon", *RUN, "--delta", "one"], ["--delta", "'one'", "1e-6"]),
     (["epsilon", *RUN, "--delta", "1/0"], ["--delta", "1/0", "zero"]),
     (["epsilon", *RUN, "--delta"], ["--delta"]),

@@ -44,6 +44,11 @@ COMMANDS = {
         ("attacker", "--noise-multiplier", "3", "--steps", "3", "--prior", "1/3", "--baseline", "1/7"),
         ("attacker", "--noise-multiplier", "3", "--steps", "3", "--least-rate", "1e-4"),
     ],
+    "convert": [
+        ("convert", "--from-epsilon", "1/3", "--to", "zcdp"),
+        ("convert", "--from-rho", "1/3", "--from-xi", "1/7", "--to", "epsilon", "--delta", "1e-5"),
+        ("convert", *RUN, "--to", "trade-off", "--false-positive-rate", "1/7"),
+    ],
     "remaining": [("remaining", "--ledger", "LEDGER", *TARGET)],
     "ball": [
         (

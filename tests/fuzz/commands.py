@@ -93,6 +93,15 @@ BASES: dict[str, tuple[str, ...]] = {
         "--noise-multiplier 1 --steps 10 --sample-rate 0.01 --prior 0.1 --baseline 0.2",
         "--ledger l.json --false-positive-rate 0,0.3,1 --least-rate 1e-3",
     ),
+    "convert": (
+        "--from-epsilon 1 --from-delta 1e-6 --to epsilon --delta 1e-3",
+        "--from-rho 0.1 --from-xi 0.1 --to delta --epsilon 1",
+        "--from-mu 1 --to renyi --renyi-order 3",
+        "--from-renyi 2:0.1,8:1 --to trade-off --false-positive-rate 0.1",
+        "--from-profile 1:0.1,2:0.01 --to gdp --least-rate 0.1 --json",
+        "--noise-multiplier 1 --steps 3 --to zcdp",
+        "--ledger l.json --to pure",
+    ),
     "remaining": (
         "--ledger l.json --target-epsilon 4 --target-delta 1e-5",
         "--ledger sampled.json --target-epsilon 4 --target-delta 1e-5",

@@ -34,6 +34,7 @@ from dpbounds.privacy.mechanisms import Composed, InParallel, Mechanism, Poisson
 from dpbounds.privacy.mechanisms.descriptions import SAMPLINGS
 from dpbounds.privacy.publishing import certificates
 from dpbounds.privacy.publishing.interoperability.events import from_dp_event, to_dp_event
+from dpbounds.privacy.publishing.interoperability.loss_distributions import to_privacy_loss_distribution
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi import accountant as renyi, concentrated_accounts
 from dpbounds.privacy.values import Budget
@@ -65,6 +66,8 @@ LEAVES: dict[type[Mechanism], Callable[[Fraction, Relation], Mechanism]] = {  # 
     mechanisms.ApproximateDP: lambda s, declared: mechanisms.ApproximateDP(1 / s, DELTA / 8 / s, relation=declared),
     mechanisms.ZCDP: lambda s, declared: mechanisms.ZCDP(1 / s**2, relation=declared),
     mechanisms.RenyiDP: lambda s, declared: mechanisms.RenyiDP({2: 1 / s, 8: 3 / s}, relation=declared),
+    mechanisms.GaussianDP: lambda s, declared: mechanisms.GaussianDP(1 / s, relation=declared),
+    mechanisms.ProfileDP: lambda s, declared: mechanisms.ProfileDP({1 / s: DELTA / 8 / s}, relation=declared),
     mechanisms.MatrixMechanism: lambda s, _: mechanisms.MatrixMechanism(
         s, [[1], [-1, 1]], "fixed-order", separation=1, groups="content"
     ),
@@ -207,7 +210,13 @@ def _held_at_once(mechanism: Mechanism, relation: Relation) -> Number:
     return found
 
 
+def _written_losses(mechanism: Mechanism, relation: Relation) -> Number:
+    written = to_privacy_loss_distribution(mechanism, relation, interval=0.25, tail="1e-2")
+    return Fraction(float(written.get_delta_for_epsilon(0.5)))
+
+
 ASKERS: dict[str, Asker] = {
+    "publishing.interoperability.loss_distributions.to_privacy_loss_distribution": _written_losses,
     "accountants.certified.epsilon": lambda m, relation: epsilon(m, DELTA, relation, tolerance=ROUGH).exact_upper,
     "accountants.certified.delta": lambda m, relation: delta(m, EPSILON, relation, tolerance=ROUGH).exact_upper,
     "accountants.certified.account": lambda m, relation: (
@@ -347,6 +356,9 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "accountants.gaussian_dp.largest_mu": "accountants.gaussian_dp.gdp_parameter, the upper end alone",
     "budgets.attacker_targets.calibrate_to_true_positive_rate": "a search by accountants.attackers.true_positive_rate",
     "budgets.attacker_targets.calibrate_to_gdp": "a search by accountants.gaussian_dp.gdp_parameter",
+    "accountants.gaussian_dp.gdp_parameter_of_all_tests": "accountants.gaussian_dp.gdp_parameter, and a bound",
+    "accountants.arrows.arrow_of": "a row of a table",
+    "accountants.convert.convert": "the accountant of each notion: an entry of its own",
     "budgets.pure.calibrated_purely": "a search by accountants.groups.group_account",
     "accountants.groups.group_products": "accountants.groups.group_account, before any number",
     "publishing.certificates.writing.account_of_group": "accountants.groups.group_account, with what was asked",
@@ -361,6 +373,7 @@ USERS = {  # modules that ask for classes; those of the command line ask only wh
     *(
         "accountants.attackers",
         "accountants.certified",
+        "accountants.convert",
         "accountants.gaussian_dp",
         "accountants.probable.sampled",
         "accountants.tuning",
@@ -382,6 +395,7 @@ USERS = {  # modules that ask for classes; those of the command line ask only wh
     *(
         "budgets.batch_room",
         "publishing.interoperability.events",
+        "publishing.interoperability.loss_distributions",
         "publishing.interoperability.privacy_accountant",
         "spending",
         "cli.verbs.calibrate",
@@ -495,7 +509,8 @@ BLOCKS = (
     ("drawn blocks by index", ZO),
     ("sampled", ZO),
 )
-SLOW = {  # searches of seconds
+SLOW = {
+    "publishing.interoperability.loss_distributions.to_privacy_loss_distribution",
     *(
         "budgets.targets.calibrate_by_renyi",
         "budgets.held.least_by_moments",
@@ -559,7 +574,8 @@ ONE_CLASS_IS_NO_ANSWER = {
     "accountants.groups.group_account",
     "budgets.group_crossing.calibrated_for_groups",
     "publishing.certificates",
-}  # a group's chain needs both directions
+    "publishing.interoperability.loss_distributions.to_privacy_loss_distribution",
+}  # a group's chain needs both directions, and so does the hull of a profile
 
 
 # Askers take the classes from one function: each is asked of one shape, and some that are quick of all.

@@ -13,21 +13,25 @@ from fractions import Fraction
 
 from flint import arb
 
-from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, brief
 from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants.attackers import trade_off
-from dpbounds.privacy.accountants.certified import delta_curve
+from dpbounds.privacy.accountants.certified import delta_curve, epsilon as epsilon_of
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.values import open_unit
 
 METHOD = "Gaussian trade-off function below that of δ(ε)"
 _PRECISION = 256
 _PLACES = 96  # values of ε at first
+_LEAST_RATE = Fraction(1, 10**6)
+_MODERATE = 8  # largest loss up to which the bound by the largest loss is used; beyond it that by ρ
+_FAR = 3  # least root of -log of the true positive rate, in the bound by ρ
 _NEARLY = tuple(
     Fraction(4, 1000 * 4**k) for k in range(4)
 )  # relative distance from the worst corner, within which corners are refined
@@ -106,6 +110,65 @@ def _upper_end(mechanism: Mechanism, rate: Fraction, neighbours: Relation) -> tu
         return None if of_all_tests is None else (of_all_tests, None)
     upper, a = max((_mu(a, b), a) for a, b, _ in corners)
     return min(upper, of_all_tests or upper), a
+
+
+def gdp_parameter_of_all_tests(
+    mechanism: Mechanism, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE
+) -> Enclosure:
+    """Enclose the smallest μ for which the mechanism is μ-GDP, so that all tests count (``attackers.md``, section 6).
+
+    It is known where every pair has a shift of Gaussians that spends no less, where the privacy loss is bounded, and
+    where a ρ is proven.
+
+    Raises:
+        UnsupportedMechanism: None of the three holds, or no dominating pair is proven under this relation.
+        NotCertified: No method could prove an answer.
+
+    >>> from dpbounds.privacy.mechanisms import PureDP
+    >>> gdp_parameter_of_all_tests(PureDP(1, relation="replace-one"), "replace-one").decimals(6)[1]
+    '1.23204'
+    """
+    neighbours = as_relation(relation)
+    full = _of_full_batches(mechanism, neighbours)
+    if full is not None:
+        with working(_PRECISION):  # some test has both error rates above this one
+            rate = min(_LEAST_RATE, ball_end((-(ball(full) ** 2 / 8 + ball(full) + 8)).exp(), "down"))
+        lower = gdp_parameter(mechanism, neighbours, least_rate=rate).exact_lower
+        return Enclosure(lower, full, METHOD, _PRECISION)
+    largest = epsilon_of(mechanism, 0, neighbours).exact_upper
+    if largest <= _MODERATE:
+        rate, beyond = _beyond_by_largest_loss(Fraction(largest))
+    else:
+        try:
+            rate, beyond = _beyond_by_rho(zcdp_rho(mechanism, neighbours))
+        except UnsupportedMechanism:
+            raise UnsupportedMechanism(
+                "no μ is proven here for all tests: the privacy loss is unbounded, and no ρ is proven; ask for a μ of "
+                "tests whose error rates are not below a least_rate (gdp_parameter)"
+            ) from None
+    near = gdp_parameter(mechanism, neighbours, least_rate=rate)
+    upper = max(beyond, Fraction(near.exact_upper))
+    return Enclosure(near.exact_lower, upper, METHOD, _PRECISION)
+
+
+def _beyond_by_largest_loss(largest: Fraction) -> tuple[Fraction, Fraction]:
+    """A rate, and a μ for all tests with a smaller error rate, where no loss exceeds ``largest``."""
+    rate = _LEAST_RATE * Fraction(1, 8) ** math.ceil(largest)  # e^largest times the rate is small
+    with working(_PRECISION):
+        accused = ball_end(ball(largest).exp() * ball(rate), "up")
+    return rate, _mu(rate, 1 - accused)
+
+
+def _beyond_by_rho(rho: Fraction) -> tuple[Fraction, Fraction]:
+    """A rate, and a μ for all tests with a smaller error rate, of ρ-zCDP."""
+    with working(_PRECISION):
+        root = ball(rho).sqrt()
+        rate = min(_LEAST_RATE, ball_end((-((_FAR + root) ** 2)).exp(), "down"))
+        least = (-ball(rate).log()).sqrt() - root  # the root of -log of the true positive rate
+        z = ball(Fraction(ball_end(arb(2).sqrt() * (2 * (-(least**2)).exp()).erfcinv(), "down")))
+        assert z > 1
+        steepest = 2 * (ball(Fraction(1, 2)) + ((2 * arb.pi()).sqrt() * (z + 1 / z)).log() / z**2).sqrt()
+        return rate, ball_end(root * steepest, "up")
 
 
 def _deltas(mechanism: Mechanism, epsilons: Sequence[Fraction], relation: Relation) -> dict[Fraction, Fraction]:

@@ -11,7 +11,7 @@ from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import brief, to_float
 from dpbounds.expressions.working import working
-from dpbounds.privacy.pairs.pairs import FourPoints, Product
+from dpbounds.privacy.pairs.pairs import Product
 from dpbounds.privacy.proofs import Proof
 from dpbounds.privacy.routes.closed_forms import (
     ball,
@@ -66,8 +66,9 @@ def epsilon_by_closed_form(product: Product, delta: Fraction, tolerance: float =
     """Prove ε(δ), infinite where an infinite loss is likelier than δ; NotCertified where there is no closed form."""
     _require_closed_form(product)
     pair = product[0][0]
-    if isinstance(pair, FourPoints) and pair.delta == delta:  # exact tie: δ(ε') = δ from ε' = ε on, and δ(ε') > δ below
-        return Proof(Enclosure.exactly(pair.epsilon, "closed form"), "closed form")
+    tied = pair.tied_epsilon(delta)
+    if tied is not None:
+        return Proof(Enclosure.exactly(tied, "closed form"), "closed form")
     with working(CLOSED_FORM_PRECISION):
         certain = certainly_infinite(pair)
         if certain > ball(delta):

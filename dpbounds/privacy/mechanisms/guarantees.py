@@ -25,7 +25,7 @@ from dpbounds.privacy.mechanisms.core import (
 )
 from dpbounds.privacy.mechanisms.parameters import COUNT, FLAG, NUMBER, RELATION, pairs_of, parameter
 from dpbounds.privacy.relations import Order, Relation, as_relation
-from dpbounds.privacy.values import positive
+from dpbounds.privacy.values import at_least_zero, positive, probability
 
 _PRECISION = 128
 _TWO_POINT_ATTACKS = (Fraction(1, 2), Fraction(5, 8), Fraction(3, 4))  # shares of the range; the best depends on ε
@@ -383,10 +383,17 @@ class ApproximateDP(Declared):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class ZCDP(Declared):
-    """A mechanism given by its guarantee: ρ-zCDP under a relation, D_λ <= λρ for every λ > 1 (Bun & Steinke 2016).
+    """A mechanism given by its guarantee: (ξ, ρ)-zCDP under a relation (Bun & Steinke 2016).
+
+    D_λ <= ξ + λρ for every λ > 1.
+
+    Args:
+        rho: ρ, greater than 0.
+        relation: The relation.
+        xi: ξ, at least 0; with 0 it is ρ-zCDP.
 
     Raises:
-        InvalidValue: ρ is not positive.
+        InvalidValue: ρ is not positive, or ξ is negative.
     """
 
     name = "zcdp"
@@ -394,20 +401,67 @@ class ZCDP(Declared):
 
     rho: Fraction = field(metadata=parameter(NUMBER))
     relation: Relation = field(metadata=parameter(RELATION))
+    xi: Fraction | None = field(metadata=parameter(NUMBER, optional=True))
 
-    def __init__(self, rho: ExactLike, *, relation: str | Relation) -> None:
-        self._hold(rho=positive(rho, "rho"), relation=as_relation(relation))
+    def __init__(self, rho: ExactLike, *, relation: str | Relation, xi: ExactLike | None = None) -> None:
+        given = None if xi is None else at_least_zero(xi, "xi")
+        self._hold(rho=positive(rho, "rho"), relation=as_relation(relation), xi=given or None)
+
+    def in_words(self, write: Writer) -> str:
+        """Return its numbers, and its neighbouring relation."""
+        if self.xi is None:
+            return self.filled(self.phrase, write)
+        return self.filled("a black box with (xi, rho)-zCDP, xi {xi}, rho {rho} ({relation})", write)
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """Return the largest profile that the divergences allow (``losses.md``, section 2); a Gaussian has them."""
-        links = self._links(order)
-        pair: pairs.Pair = pairs.RenyiProfile((), self.rho)
-        gaussian = pairs.ShiftedGaussians(2 * self.rho * links**2)
-        return pairs.StepBound(pair if links == 1 else pairs.enlarged(pair, links), (gaussian,))
+        """Return the largest profile that the divergences allow (``losses.md``, section 2); a Gaussian has them.
+
+        So has a randomised response with ε = ξ.
+        """
+        links, xi = self._links(order), self.xi or Fraction(0)
+        if xi and links > 1:
+            raise UnsupportedMechanism(
+                f"a (xi, rho)-zCDP guarantee with xi > 0 under {self.relation} gives none here under replace-one: "
+                f"declare it under replace-one, or use ZCDP({shown(self.rho + xi)}, relation='{self.relation}')"
+            )
+        pair: pairs.Pair = pairs.RenyiProfile((), self.rho, xi)
+        attacks = (pairs.ShiftedGaussians(2 * self.rho * links**2), *((pairs.Responses(xi),) if xi else ()))
+        return pairs.StepBound(pair if links == 1 else pairs.enlarged(pair, links), attacks)
 
     def loss(self) -> Loss:
-        """Return its ρ as the loss."""
+        """Return its ρ as the loss; ξ is part of the family."""
+        if self.xi is not None:
+            return Loss((self,))
         return Loss((ZCDP, self.relation), self.rho, True, "rho")
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class GaussianDP(Declared):
+    """A mechanism given by its guarantee: μ-Gaussian DP under a relation (Dong, Roth & Su 2022).
+
+    No test between neighbours is better than the best one between N(0, 1) and N(μ, 1).
+
+    Raises:
+        InvalidValue: μ is not positive.
+    """
+
+    name = "gaussian-dp"
+    phrase = "a black box with mu-Gaussian privacy, mu {mu} ({relation})"
+
+    mu: Fraction = field(metadata=parameter(NUMBER))
+    relation: Relation = field(metadata=parameter(RELATION))
+
+    def __init__(self, mu: ExactLike, *, relation: str | Relation) -> None:
+        self._hold(mu=positive(mu, "mu"), relation=as_relation(relation))
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """No property: samples of shifted Gaussians are analysed for noise on sums only."""
+        return frozenset()
+
+    def dominated_by(self, order: Order) -> pairs.StepBound:
+        """Return shifted Gaussians; two links are a shift of 2μ (``conversions.md``, section 7)."""
+        return pairs.StepBound.attained(pairs.ShiftedGaussians((self.mu * self._links(order)) ** 2))
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -459,6 +513,61 @@ class RenyiDP(Declared):
     def in_words(self, write: Writer) -> str:
         """Return the number of orders, and the neighbouring relation."""
         return self.filled(f"a black box with Rényi bounds at {len(self.points)} orders ({{relation}})", write)
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class ProfileDP(Declared):
+    """A mechanism given by points of its privacy profile: (ε, δ)-DP for every one of them, under a relation.
+
+    So are a trade-off function (``TradeOff.points``) and a distribution of the privacy loss of another library read.
+
+    Args:
+        points: Values of ε and their δ, as a mapping or as pairs.
+        relation: The relation.
+
+    Raises:
+        InvalidValue: There is no point, an ε is negative or given twice, or a δ not in [0, 1].
+
+    >>> ProfileDP({1: "0.01", 2: "1e-6"}, relation="replace-one").points[0]
+    (Fraction(1, 1), Fraction(1, 100))
+    """
+
+    name = "profile"
+
+    points: tuple[tuple[Fraction, Fraction], ...] = field(metadata=parameter(pairs_of("epsilon", "delta")))
+    relation: Relation = field(metadata=parameter(RELATION))
+
+    def __init__(
+        self,
+        points: Mapping[ExactLike, ExactLike] | Iterable[tuple[ExactLike, ExactLike]],
+        *,
+        relation: str | Relation,
+    ) -> None:
+        given = listed_pairs(points, "points", "pairs of an ε and a δ")
+        read = sorted((at_least_zero(epsilon), probability(delta)) for epsilon, delta in given)
+        if not read or len({epsilon for epsilon, _ in read}) < len(read):
+            raise InvalidValue("points", [str(epsilon) for epsilon, _ in read], "at least one ε, each once")
+        self._hold(points=tuple(read), relation=as_relation(relation))
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """No property: what a sample of it spends is not proven here."""
+        return frozenset()
+
+    def dominated_by(self, order: Order) -> pairs.StepBound:
+        """Return the convex hull of the points (``losses.md``, section 2), which has the guarantee itself."""
+        links = self._links(order)
+        if links > 1:
+            raise UnsupportedMechanism(
+                f"points of a profile under {self.relation} give none here under replace-one: declare them under "
+                "replace-one, or use ApproximateDP with one of them"
+            )
+        return pairs.StepBound.attained(pairs.ProfilePoints(self.points))
+
+    def in_words(self, write: Writer) -> str:
+        """Return the number of points, and the neighbouring relation."""
+        many = "1 point" if len(self.points) == 1 else f"{len(self.points)} points"
+        return self.filled(f"a black box with {many} of its privacy profile ({{relation}})", write)
 
 
 def _responses_of_three(epsilon: Fraction, reports: int) -> tuple[pairs.Pair, ...]:

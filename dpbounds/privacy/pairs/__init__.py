@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # listed here, a pair costs nothing where it is not used: the
         Other as Other,
         Pair as Pair,
         Product as Product,
+        ProfilePoints as ProfilePoints,
         RenyiProfile as RenyiProfile,
         ReplacedGaussians as ReplacedGaussians,
         ReplacedGroup as ReplacedGroup,

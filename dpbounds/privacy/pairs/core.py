@@ -183,6 +183,13 @@ class Pair(ABC):
         """
         return None
 
+    def tied_epsilon(self, delta: Fraction) -> Fraction | None:
+        """ε(δ) where δ < 1 is exactly the probability of an infinite loss, which δ(ε') reaches first at ε' = ε.
+
+        None elsewhere, and where it is reached nowhere or not known exactly.
+        """
+        return None
+
     @property
     def dominating_shift(self) -> Fraction | None:
         """μ² of a shift of Gaussians that spends no less and is near enough to begin a search with; else None."""

@@ -38,6 +38,7 @@ from dpbounds.privacy.pairs.losses import (
     ball,
     diluted_loss,
     envelope_law,
+    hull_law,
     least_loss,
     mirrored_tail,
     positive_part,
@@ -55,7 +56,7 @@ from dpbounds.privacy.pairs.sampled_moments import (
     unamplified,
     worst_two_points,
 )
-from dpbounds.privacy.pairs.weighing import INFINITY, Branch, Weighing, draw_masses, drawn_at_all, peaked
+from dpbounds.privacy.pairs.weighing import INFINITY, Branch, Weighing, draw_masses, drawn_at_all, over_atoms, peaked
 
 _CHORDS = 1500
 
@@ -140,7 +141,7 @@ class BoundedRangeProfile(PublicPair):
 
 @dataclass(frozen=True, slots=True)
 class RenyiProfile(PublicPair):
-    """The profile that D_λ <= ε(λ) allows, at finitely many orders λ or (``rho``) D_λ <= λρ at all λ > 1.
+    """The profile that D_λ <= ε(λ) allows, at finitely many orders λ or (``rho``, ``xi``) D_λ <= ξ + λρ at all λ > 1.
 
     H_α <= inf_λ e^((λ-1)(ε(λ) - log α)) λ^(-1) (1 - 1/λ)^(λ-1) for α >= 1 (Canonne, Kamath & Steinke 2020), mirrored
     for α < 1. Not attained: composing it is sound, and looser than adding up the Rényi divergences. ``losses.md``.
@@ -148,6 +149,7 @@ class RenyiProfile(PublicPair):
 
     points: tuple[tuple[Fraction, Fraction], ...]
     rho: Fraction | None = None
+    xi: Fraction = Fraction(0)
 
     proof = "losses.md, section 2 (Canonne, Kamath & Steinke 2020)"
 
@@ -157,14 +159,14 @@ class RenyiProfile(PublicPair):
 
     def distribution(self) -> LossDistribution:
         """Return the envelope of the profile at many losses."""
-        return envelope_law(_renyi_profile(self.points, self.rho))
+        return envelope_law(_renyi_profile(self.points, self.rho, self.xi))
 
     def largest_loss(self) -> LargestLoss:
         """Return ∞: no finite ε follows."""
-        return unbounded() if self.points or self.rho else Fraction(0)
+        return unbounded() if self.points or self.rho or self.xi else Fraction(0)
 
     def _enlarged(self, k: int) -> Pair | None:
-        return RenyiProfile((), k**2 * self.rho) if self.rho is not None and not self.points else None
+        return RenyiProfile((), k**2 * self.rho) if self.rho is not None and not self.points and not self.xi else None
 
     def costs(self) -> Costs | None:
         """Return ρ if nothing else is known; else None."""
@@ -173,11 +175,11 @@ class RenyiProfile(PublicPair):
     def with_costs(self, costs: Costs) -> Pair:
         """Return the profile of another ρ."""
         (rho,) = costs
-        return RenyiProfile((), rho)
+        return RenyiProfile((), rho, self.xi)
 
     def zcdp_rho(self) -> Fraction:
-        """Return ρ, where it is given."""
-        return Pair.zcdp_rho(self) if self.rho is None else self.rho
+        """Return ρ + ξ, where ρ is given: ξ <= λξ."""
+        return Pair.zcdp_rho(self) if self.rho is None else self.rho + self.xi
 
     @property
     def given_orders(self) -> tuple[Fraction, ...]:
@@ -187,22 +189,81 @@ class RenyiProfile(PublicPair):
     @property
     def spread(self) -> Fraction:
         """1/ρ."""
-        return Fraction(1) if self.rho is None else 1 / self.rho
+        return 1 / self.rho if self.rho else Fraction(1)
 
     def log_moment(self, order: Fraction) -> arb:
         """Return the moment of the curve, which is smaller than that of the profile."""
         return _from_curve(self, order)
 
     def closed_log_moment(self, order: arb) -> arb:
-        """Return λ(λ-1)ρ if nothing else is known."""
+        """Return (λ-1)(ξ + λρ) if nothing else is known."""
         if self.rho is None or self.points:
             return Pair.closed_log_moment(self, order)
-        return order * (order - 1) * ball(self.rho)
+        return (order - 1) * (ball(self.xi) + order * ball(self.rho))
 
     @property
     def concentration(self) -> Fraction | None:
-        """ρ, where it is given."""
-        return self.rho
+        """ρ, where it is given, without ξ."""
+        return self.rho if self.xi == 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilePoints(PublicPair):
+    """The largest profile with H_{e^ε} <= δ at finitely many (ε, δ), in both orders.
+
+    It is the lower convex hull of these points, of their mirror images and of (0, 1), and has the guarantee itself:
+    ``losses.md``, section 2. The points have increasing ε >= 0.
+    """
+
+    points: tuple[tuple[Fraction, Fraction], ...]
+
+    claims = Moments.EXACT_AND_OWN
+    has_integral = True
+    proof = "losses.md, section 2 (the convex hull of given points)"
+
+    def __hash__(self) -> int:
+        """Hash a few points only: there may be thousands, and every look-up in a cache hashes."""
+        return hash((len(self.points), self.points[:1], self.points[-1:]))
+
+    def in_words(self, write: Writer) -> str:
+        """Return the two distributions, in words."""
+        return "the largest profile through the given points"
+
+    def distribution(self) -> LossDistribution:
+        """Return the corners of the hull."""
+        given = [(ball(epsilon), ball(delta)) for epsilon, delta in self.points]
+        return hull_law(given, given)
+
+    def largest_loss(self) -> LargestLoss:
+        """The first ε with δ = 0; ∞ where there is none."""
+        return next((epsilon for epsilon, delta in self.points if delta == 0), unbounded())
+
+    def tied_epsilon(self, delta: Fraction) -> Fraction | None:
+        """The first ε with the least δ: below it the hull exceeds that one."""
+        if delta != min(least for _, least in self.points):
+            return None
+        return next(epsilon for epsilon, least in self.points if least == delta)
+
+    @property
+    def atom_count(self) -> int | None:
+        """Twice as many as there are points."""
+        return 2 * len(self.points)
+
+    def zcdp_rho(self) -> Fraction:
+        """Return the ρ of a randomised response with the largest loss, where that is finite."""
+        largest = self.largest_loss()
+        return Responses(largest).zcdp_rho() if isinstance(largest, Fraction) else Pair.zcdp_rho(self)
+
+    def closed_log_moment(self, order: arb) -> arb:
+        """Return a sum over the corners."""
+        law = self.distribution()
+        if any(delta == 0 for _, delta in self.points):
+            return sum((point.r * (order * point.loss).exp() for point in law.points), arb(0)).log()
+        return INFINITY
+
+    def expectation(self, f: Weighing) -> arb:
+        """Return a sum over the corners."""
+        return over_atoms(self.distribution(), f)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +324,7 @@ class TwoGuarantees(SymmetricPair):
         return _moment_of_two_guarantees(self, order)
 
 
-def _renyi_profile(points: Sequence[tuple[Fraction, Fraction]], rho: Fraction | None) -> ProfileBound:
+def _renyi_profile(points: Sequence[tuple[Fraction, Fraction]], rho: Fraction | None, xi: Fraction) -> ProfileBound:
     """Bound H_α by e^((λ-1)(ε(λ) - log α)) λ^-1 (1-1/λ)^(λ-1) at the best λ (Canonne et al. 2020, Prop. 12)."""
 
     def at(order: arb, value: arb, loss: arb) -> arb:
@@ -280,18 +341,18 @@ def _renyi_profile(points: Sequence[tuple[Fraction, Fraction]], rho: Fraction | 
 
         largest, level = curve[-1]
         return ProfileBound(value, level + (-NEGLIGIBLE_LOG) / (largest - 1))
-    concentrated = ball(rho)
+    concentrated, more = ball(rho), ball(xi)
 
     import numpy as np
 
     def tight(loss: arb) -> arb:
         # any order is sound; a good one is found in floating point
-        u, reached = _excess_orders(), float(loss)
+        u, reached = _excess_orders(), float(loss - more)
         exponents = u * ((1 + u) * float(concentrated) - reached) - np.log1p(u) - u * np.log1p(1 / u)
         order = 1 + arb(float(u[int(np.argmin(exponents))]))
-        return at(order, order * concentrated, loss).min(arb(1))
+        return at(order, more + order * concentrated, loss).min(arb(1))
 
-    return ProfileBound(tight, concentrated + 2 * (-NEGLIGIBLE_LOG * concentrated).sqrt())
+    return ProfileBound(tight, more + concentrated + 2 * (-NEGLIGIBLE_LOG * concentrated).sqrt())
 
 
 @cache
@@ -318,7 +379,7 @@ def _two_guarantees(rate: arb, present: LossDistribution, replaced: LossDistribu
 def _from_curve(curve: RenyiProfile, order: Fraction) -> arb:
     """Bound (λ-1) D_λ: between given orders by convexity, below them by monotonicity; ∞ above the largest."""
     if curve.rho is not None:
-        return ball(order * (order - 1) * curve.rho)
+        return ball((order - 1) * (curve.xi + order * curve.rho))
     k = order - 1
     points = [  # D_λ increases with λ: larger orders bound smaller ones
         (given, min(value for _, value in curve.points[index:])) for index, (given, _) in enumerate(curve.points)

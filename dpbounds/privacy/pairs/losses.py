@@ -485,12 +485,24 @@ def envelope_law(bound: ProfileBound) -> LossDistribution:
     """
     reach = bound.reach.mid()
     losses = [reach * k * k / _ENVELOPE_POINTS**2 for k in range(_ENVELOPE_POINTS + 1)]
+    right = [(loss, bound.value(loss)) for loss in losses]
+    return hull_law(right, right if bound.backwards is None else [(loss, bound.backwards(loss)) for loss in losses])
+
+
+def hull_law(right: Sequence[tuple[arb, arb]], mirror: Sequence[tuple[arb, arb]]) -> LossDistribution:
+    """Return the distribution whose profile is the lower convex hull of upper bounds on H_α at finitely many α.
+
+    Args:
+        right: Losses log α >= 0, increasing, each with a bound of which the upper endpoint counts.
+        mirror: The same for the profile of the reversal.
+    """
+    right = [(loss, value.upper().min(arb(1))) for loss, value in right]
     # the points (α, h) in increasing order of α: (0, 1), the mirrored ones below 1, those from 1 on
-    right = [(loss, bound.value(loss).upper().min(arb(1))) for loss in losses]
-    mirror = (
-        right if bound.backwards is None else [(loss, bound.backwards(loss).upper().min(arb(1))) for loss in losses]
-    )
-    left = [(-loss, 1 - (-loss).exp() + (-loss).exp() * value) for loss, value in reversed(mirror[1:])]
+    left = [
+        (-loss, 1 - (-loss).exp() + (-loss).exp() * value.upper().min(arb(1)))
+        for loss, value in reversed(mirror)
+        if not loss.is_zero()
+    ]
     alphas = [arb(0)] + [loss.exp() for loss, _ in left + right]
     # a profile does not increase with α, so that bounds further left count, too
     values = list(accumulate((value.upper() for _, value in left + right), lambda a, b: a.min(b), initial=arb(1)))

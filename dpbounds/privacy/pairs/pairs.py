@@ -21,7 +21,7 @@ from dpbounds.privacy.pairs.core import Costs, Direction, Draws, Moments, Other,
 from dpbounds.privacy.pairs.gaussian import SampledGaussians, ShiftedGaussians, TaggedGaussians
 from dpbounds.privacy.pairs.gaussian_draws import DrawnGaussians, ReplacedGaussians, ReplacedGroup
 from dpbounds.privacy.pairs.gaussian_mixtures import MixedGaussians
-from dpbounds.privacy.pairs.guarantees import BoundedRangeProfile, RenyiProfile, TwoGuarantees
+from dpbounds.privacy.pairs.guarantees import BoundedRangeProfile, ProfilePoints, RenyiProfile, TwoGuarantees
 from dpbounds.privacy.pairs.laplace import SampledLaplaces, ShiftedLaplaces
 from dpbounds.privacy.pairs.responses import Discrete, FourPoints, Responses, TwoPoints, TwoResponses
 from dpbounds.privacy.pairs.sampled import Combined, Diluted, Sampled
@@ -56,6 +56,7 @@ __all__ = [
     "Other",
     "Pair",
     "Product",
+    "ProfilePoints",
     "RenyiProfile",
     "ReplacedGaussians",
     "ReplacedGroup",

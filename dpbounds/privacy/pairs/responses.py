@@ -157,6 +157,10 @@ class FourPoints(AtomicPair, PublicPair):
         """Return ε at δ = 0, else ∞."""
         return self.epsilon if self.delta == 0 else unbounded()
 
+    def tied_epsilon(self, delta: Fraction) -> Fraction | None:
+        """ε at δ: below ε the profile exceeds δ."""
+        return self.epsilon if delta == self.delta else None
+
     @property
     def worst_of(self) -> tuple[Fraction, Fraction]:
         """(ε, δ)."""

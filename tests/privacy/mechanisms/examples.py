@@ -29,7 +29,10 @@ NOISES = [
     *(m.PureDP("1/9", relation=relation) for relation in BOTH),
     *(m.ApproximateDP(0, "1e-9", relation=relation) for relation in BOTH),
     *(m.ZCDP("1e-3", relation=relation) for relation in BOTH),
+    m.ZCDP("1e-3", relation="replace-one", xi="1/7"),
     *(m.RenyiDP({2: "0.1", "5/2": "0.2"}, relation=relation) for relation in BOTH),
+    *(m.GaussianDP("1/7", relation=relation) for relation in BOTH),
+    *(m.ProfileDP({"1/7": "0.1", 1: "1e-3"}, relation=relation) for relation in BOTH),
 ]
 INNER = NOISES[0]
 SCHEMES = [

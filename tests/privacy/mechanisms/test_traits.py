@@ -54,6 +54,8 @@ TRAITS: dict[Mechanism, frozenset[Trait]] = {
             m.RenyiDP({2: 1}, relation=relation),
         )
     },
+    m.GaussianDP(1, relation=AR): frozenset(),
+    m.ProfileDP({1: "0.1"}, relation=AR): frozenset(),
     m.MatrixMechanism(2, Toeplitz([1], 3), "single"): DRAWN - {Trait.UNDIVIDED},
     m.LastIterate(NOISE, batches=2, smoothness_step="0.1"): DRAWN - {Trait.ANY_RECORDS},
     m.PoissonSampled(NOISE, "0.1"): SUMS - {Trait.CERTAIN},

@@ -23,7 +23,6 @@ TESTS = {
     "cli/answers/explanation.py": 2,
     "privacy/accountants/groups.py": 3,
     "privacy/accountants/probable/sampled.py": 1,
-    "privacy/accountants/questions.py": 1,
     "privacy/accountants/routing.py": 1,
     "privacy/accountants/simple_bounds.py": 2,
     "privacy/budgets/filters.py": 1,

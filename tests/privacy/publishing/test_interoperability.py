@@ -368,8 +368,10 @@ def test_a_black_box_needs_its_relation_and_nothing_else_does() -> None:
     with pytest.raises(InvalidValue, match="relation"):
         from_dp_event(dpa.ZCDpEvent(0.5))
     assert from_dp_event(dpa.ZCDpEvent(0.5), ADD_OR_REMOVE) == ZCDP("1/2", relation=ADD_OR_REMOVE)
-    with pytest.raises(UnsupportedMechanism, match=r"RenyiDP\(\{λ: xi"):
-        from_dp_event(dpa.ZCDpEvent(0.5, 0.1), ADD_OR_REMOVE)
+    both = from_dp_event(dpa.ZCDpEvent(0.5, 0.125), ADD_OR_REMOVE)
+    assert both == ZCDP("1/2", relation=ADD_OR_REMOVE, xi="1/8")
+    assert to_dp_event(both, ADD_OR_REMOVE) == dpa.ZCDpEvent(0.5, 0.125)
+    assert from_dp_event(dpa.ZCDpEvent(0.0, 0.125), ADD_OR_REMOVE) == PureDP("1/8", relation=ADD_OR_REMOVE)
 
 
 @settings(derandomize=True, max_examples=60, deadline=None)

@@ -212,7 +212,17 @@ def test_bounds_may_follow_from_earlier_answers_but_not_from_what_is_never_publi
 
 def test_what_has_no_words_is_refused_with_a_reason() -> None:
     named = set(MECHANISMS) - set(NOISES) - {"matrix", "last-iterate"}
-    assert named == {"exponential", "permute-and-flip", "above-threshold", "pure", "approximate", "zcdp", "renyi"}
+    assert named == {
+        "exponential",
+        "permute-and-flip",
+        "above-threshold",
+        "pure",
+        "approximate",
+        "zcdp",
+        "renyi",
+        "gaussian-dp",
+        "profile",
+    }
     chosen = ExponentialMechanism(1, relation=Relation.REPLACE_ONE)
     for mechanism in (chosen, PoissonSampled(NOISE @ NOISE, "0.1"), Gaussian(1) @ chosen):
         with pytest.raises(CertificateError, match=r"no privacy statement for .* publish the command"):

@@ -57,6 +57,8 @@ _UNWRITABLE: dict[type[Mechanism], str] = {
     mechanisms.UniformBall: "there is no event with noise on a ball, and none that stands for its (0, δ) guarantee",
     mechanisms.AboveThreshold: "there is no event for it; it satisfies ZCDP(epsilon**2 / 2, relation=...)",
     mechanisms.RenyiDP: "there is no event for a Rényi guarantee at finitely many orders",
+    mechanisms.GaussianDP: "there is no event for it; Gaussian(noise_stddev=1, sensitivity=mu) spends the same",
+    mechanisms.ProfileDP: "there is no event for points of a profile; to_privacy_loss_distribution writes them",
     mechanisms.MatrixMechanism: "there is no event for correlated noise; without samples it spends what one Gaussian "
     "release does, with the noise divided by its sensitivity",
     mechanisms.TruncatedPoisson: "the event for truncated samples knows one Gaussian release only",
@@ -265,12 +267,11 @@ class _Reader:
         rho, xi = exact(event.rho, "rho"), exact(event.xi, "xi")
         if xi < 0 or rho < 0:
             raise InvalidValue("rho, xi", (event.rho, event.xi), "numbers that are at least 0")
-        if xi > 0:
-            raise UnsupportedMechanism(
-                "ZCDpEvent with xi > 0: no pair is proven here for (xi, rho)-zCDP; take it at some orders λ, "
-                "RenyiDP({λ: xi + rho * λ, ...}, relation=...)"
-            )
-        return None if rho == 0 else mechanisms.ZCDP(rho, relation=self._declared("ZCDpEvent"))
+        if rho == 0:
+            return (
+                None if xi == 0 else mechanisms.PureDP(xi, relation=self._declared("ZCDpEvent"))
+            )  # D_λ <= ξ for all λ
+        return mechanisms.ZCDP(rho, relation=self._declared("ZCDpEvent"), xi=xi)
 
     def _epsilon_delta(self, event: DpEvent) -> Mechanism | Unprotected | None:
         delta = probability(event.delta, "delta")
@@ -428,9 +429,9 @@ class _Writer:
                 with working(_PRECISION):
                     p = k / (ball(epsilon).exp() + k - 1)
                     return events.RandomizedResponseDpEvent(to_float(ball_end(p, "down"), "down"), k)
-            case mechanisms.ZCDP(rho=rho):
+            case mechanisms.ZCDP(rho=rho, xi=xi):
                 self._demand_declared(mechanism)
-                return events.ZCDpEvent(to_float(rho, "up"))
+                return events.ZCDpEvent(to_float(rho, "up"), to_float(xi or Fraction(0), "up"))
             case mechanisms.PureDP(epsilon=epsilon):
                 return self._black_box(mechanism, epsilon, Fraction(0))
             case mechanisms.ApproximateDP(epsilon=epsilon, delta=delta):
