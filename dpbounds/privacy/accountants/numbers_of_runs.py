@@ -43,11 +43,11 @@ class NumberOfRuns(ABC):
 
     @abstractmethod
     def mean_ball(self) -> arb:
-        """E[K] as a ball at the working precision."""
+        """Return E[K] as a ball at the working precision."""
 
     @abstractmethod
     def winner(self, mass: arb) -> arb:
-        """1 - f(1 - p): the probability that the best run is among outputs of probability p that are preferred."""
+        """Return 1 - f(1 - p): the probability that the best run is among outputs of probability p that are preferred."""
 
     @abstractmethod
     def pure(self, epsilon: Fraction) -> Fraction:
@@ -91,14 +91,14 @@ class RandomRuns(NumberOfRuns):
         object.__setattr__(self, "eta", power)
 
     def mean_ball(self) -> arb:
-        """E[K] = η (1-γ) / (γ (1 - γ^η)); for η = 0, (1-γ) / (γ log(1/γ))."""
+        """Return E[K] = η (1-γ) / (γ (1 - γ^η)); for η = 0, (1-γ) / (γ log(1/γ))."""
         gamma, eta = ball(self.gamma), ball(self.eta)
         if self.eta == 0:
             return (1 - gamma) / (gamma * -gamma.log())
         return eta * (1 - gamma) / (gamma * -(eta * gamma.log()).expm1())
 
     def winner(self, mass: arb) -> arb:
-        """(γ^-η - (γ + (1-γ) p)^-η) / (γ^-η - 1); for η = 0, log(1 + (1-γ) p/γ) / log(1/γ)."""
+        """Return (γ^-η - (γ + (1-γ) p)^-η) / (γ^-η - 1); for η = 0, log(1 + (1-γ) p/γ) / log(1/γ)."""
         gamma, eta = ball(self.gamma), ball(self.eta)
         grows = ((1 - gamma) * mass / gamma).log1p()  # log of 1 - (1-γ)(1-p) in units of γ
         if self.eta == 0:
@@ -106,17 +106,17 @@ class RandomRuns(NumberOfRuns):
         return (-eta * grows).expm1() / (eta * gamma.log()).expm1()
 
     def pure(self, epsilon: Fraction) -> Fraction:
-        """(2+η)ε."""
+        """Return (2+η)ε."""
         return (2 + self.eta) * epsilon
 
     def log_ratio(self, profile: Profile, other_epsilon: Fraction) -> Fraction:
-        """(1+η) log κ, κ = max(e^ε₁, 1 + (1-γ) δ(ε₁)/γ)."""
+        """Return (1+η) log κ with κ = max(e^ε₁, 1 + (1-γ) δ(ε₁)/γ)."""
         with working(_PRECISION):
             gain = ball(profile(other_epsilon) * (1 - self.gamma) / self.gamma).log1p()
             return (1 + self.eta) * max(other_epsilon, ball_end(gain, "up"))
 
     def least_log_ratio(self, profile: Profile, most: Fraction) -> Fraction:
-        """Bisect: e^ε₁ crosses 1 + (1-γ) δ(ε₁)/γ between 0 and ``most``, or beyond; any ε₁ will do."""
+        """Bisect, as e^ε₁ crosses 1 + (1-γ) δ(ε₁)/γ between 0 and ``most``, or beyond; any ε₁ is valid."""
         least, found = Fraction(0), []
         for _ in range(_BISECTIONS):
             middle = Fraction(float(least + most) / 2)
@@ -125,11 +125,11 @@ class RandomRuns(NumberOfRuns):
         return min(found)
 
     def places(self, orders: Iterable[Fraction], others: Iterable[Fraction]) -> Iterable[tuple[Fraction, Fraction]]:
-        """All pairs."""
+        """Return all pairs."""
         return product(orders, others)
 
     def divergence(self, divergence: Divergence, profile: Profile, order: Fraction, other: Fraction) -> Fraction:
-        """D_λ + (1+η) (1-1/λ̂) D_λ̂ + (1+η) log(1/γ)/λ̂ + log E[K]/(λ-1) (Papernot & Steinke 2022, Theorem 2)."""
+        """Return D_λ + (1+η) (1-1/λ̂) D_λ̂ + (1+η) log(1/γ)/λ̂ + log E[K]/(λ-1) (Papernot & Steinke 2022, Theorem 2)."""
         here, there = divergence(order), divergence(other)
         with working(_PRECISION):
             factor = ball(1 + self.eta)
@@ -156,34 +156,34 @@ class PoissonRuns(NumberOfRuns):
         object.__setattr__(self, "runs", positive(runs, "runs"))
 
     def mean_ball(self) -> arb:
-        """E[K] = m."""
+        """Return E[K] = m."""
         return ball(self.runs)
 
     def winner(self, mass: arb) -> arb:
-        """1 - e^(-mp)."""
+        """Return 1 - e^(-mp)."""
         return -(-ball(self.runs) * mass).expm1()
 
     def pure(self, epsilon: Fraction) -> Fraction:
-        """ε + m tanh(ε/2): the total variation of ε-DP runs is at most tanh(ε/2)."""
+        """Return ε + m tanh(ε/2): the total variation of ε-DP runs is at most tanh(ε/2)."""
         with working(_PRECISION):
             return epsilon + ball_end(ball(self.runs) * ball(epsilon / 2).tanh(), "up")
 
     def log_ratio(self, profile: Profile, other_epsilon: Fraction) -> Fraction:
-        """M (u' - u) <= m (1 - (1 - δ(ε₁)) e^-ε₁), as u' <= e^ε₁ u + δ(ε₁), and u' <= 1."""
+        """Bound m (u' - u) by m (1 - (1 - δ(ε₁)) e^-ε₁), as u' <= e^ε₁ u + δ(ε₁), and u' <= 1."""
         with working(_PRECISION):
             kept = ball(max(Fraction(0), 1 - profile(other_epsilon))) * (-ball(other_epsilon)).exp()
             return ball_end(ball(self.runs) * (1 - kept), "up")
 
     def least_log_ratio(self, profile: Profile, most: Fraction) -> Fraction:
-        """M δ(0): no other ε₁ is better."""
+        """Return m δ(0): no other ε₁ is better."""
         return self.log_ratio(profile, Fraction(0))
 
     def places(self, orders: Iterable[Fraction], others: Iterable[Fraction]) -> Iterable[tuple[Fraction, Fraction]]:
-        """The first order alone."""
+        """Return the first order alone."""
         return ((order, order) for order in orders)
 
     def divergence(self, divergence: Divergence, profile: Profile, order: Fraction, other: Fraction) -> Fraction:
-        """log(e^-m + m e^((λ-1)(D_λ + m δ(log(λ/(λ-1))))))/(λ-1) (after Papernot & Steinke 2022, Theorem 6)."""
+        """Return log(e^-m + m e^((λ-1)(D_λ + m δ(log(λ/(λ-1))))))/(λ-1) (after Papernot & Steinke 2022, Theorem 6)."""
         with working(_PRECISION):
             place = ball_end(ball(order / (order - 1)).log(), "down")
         here, rest = divergence(order), profile(place)
