@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from dpbounds.privacy.accountants.tuning import (
         tuned_enclosure as tuned_enclosure,
         tuned_epsilon as tuned_epsilon,
+        tuned_guarantee as tuned_guarantee,
         tuned_pure as tuned_pure,
     )
     from dpbounds.privacy.budgets.attacker_targets import (

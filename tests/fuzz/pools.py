@@ -264,7 +264,10 @@ def right_values() -> dict[str, list[Any]]:
         "enclosure": [dp.epsilon(gaussian, "1e-5")],
         "runs": [3],
         "event": [_event()],
-        **{f"tuned_{of}.runs": [dp.RandomRuns("0.1"), dp.PoissonRuns(3)] for of in ("epsilon", "pure", "enclosure")},
+        **{
+            f"tuned_{of}.runs": [dp.RandomRuns("0.1"), dp.PoissonRuns(3)]
+            for of in ("epsilon", "pure", "enclosure", "guarantee")
+        },
         "least_max_batch_size.mechanism": [dp.TruncatedPoisson(gaussian, "0.1", 20, 100)],
         "LastIterate.mechanism": [gaussian],
         "smoothness_step": ["0.01"],

@@ -286,6 +286,11 @@ ASKERS: dict[str, Asker] = {
     "accountants.tuning.tuned_enclosure": lambda m, relation: (
         tuning.tuned_enclosure(m, RandomRuns("0.5"), DELTA, relation).exact_upper
     ),
+    "accountants.tuning.tuned_guarantee": lambda m, relation: (
+        epsilon(
+            tuning.tuned_guarantee(m, RandomRuns("0.5"), relation, least_delta=DELTA / 10), DELTA, relation
+        ).exact_upper
+    ),
     "publishing.certificates": _certified,
     "accountants.certified.epsilon at 0": lambda m, relation: epsilon(m, 0, relation).exact_upper,
     "spending.only_gaussians": lambda m, relation: -float(spending.only_gaussians(m, relation)),

@@ -47,7 +47,7 @@ class NumberOfRuns(ABC):
 
     @abstractmethod
     def winner(self, mass: arb) -> arb:
-        """Return 1 - f(1 - p): the probability that the best run is among outputs of probability p that are preferred."""
+        """Return 1 - f(1 - p), the probability that the best run is among preferred outputs of probability p."""
 
     @abstractmethod
     def pure(self, epsilon: Fraction) -> Fraction:

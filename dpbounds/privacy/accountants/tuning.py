@@ -15,25 +15,26 @@ from flint import arb
 
 from dpbounds.errors import NotCertified, UnsupportedMechanism, demand
 from dpbounds.expressions.enclosure import Enclosure, ball_end
-from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.expressions.exact import ExactLike, positive_integer, to_float
 from dpbounds.expressions.working import OUTER_PRECISION, working
-from dpbounds.privacy.accountants.certified import account
+from dpbounds.privacy.accountants.certified import account, delta_curve
 from dpbounds.privacy.accountants.numbers_of_runs import NumberOfRuns, Profile
 from dpbounds.privacy.domination.composition import neighbour_classes
-from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.mechanisms import Mechanism, ProfileDP
 from dpbounds.privacy.notions.concentrated import renyi_epsilon
 from dpbounds.privacy.pairs.losses import ball, law_at, reach_of
 from dpbounds.privacy.pairs.pairs import Pair
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.accountant import renyi_curve
 from dpbounds.privacy.routes.closed_forms import has_closed_form
-from dpbounds.privacy.values import at_least_zero, promised_delta, promised_epsilon
+from dpbounds.privacy.values import at_least_zero, open_unit, promised_delta, promised_epsilon
 
 _PRECISION = 128
 # λ - 1 and λ̂ - 1 to choose from, refined twice
 _EXCESSES: tuple[Fraction, ...] = tuple(Fraction(2) ** k for k in range(-4, 13))
 _REFINEMENTS = 2
 _ROUGH = 1e-3  # relative tolerance of δ(ε₁)
+_POINTS = 96  # number of points of a profile, besides the first
 _PLACES = 200  # thresholds on the loss, on either side of 0, that an attack tries; as many again around the best
 
 
@@ -100,6 +101,53 @@ def tuned_epsilon(
             "the best of several: ask for a fixed number of runs (tuned_fixed)"
         )
     return min(known)
+
+
+@working(OUTER_PRECISION)
+def tuned_guarantee(
+    mechanism: Mechanism,
+    runs: NumberOfRuns,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+    *,
+    least_delta: ExactLike = "1e-20",
+) -> ProfileDP:
+    """Return the best of a random number of runs as a mechanism given by its profile, which composes with others.
+
+    Args:
+        mechanism: One training run.
+        runs: The distribution of the number of runs.
+        relation: The neighbouring relation, under which the guarantee holds.
+        least_delta: The smallest δ of the profile, in (0, 1). In a composition it is added for every such mechanism.
+
+    Raises:
+        NotCertified: No ε suffices for one run at a δ of ``least_delta``/E[K].
+
+    >>> from dpbounds.privacy.accountants.numbers_of_runs import RandomRuns
+    >>> from dpbounds.privacy.mechanisms import Gaussian
+    >>> best = tuned_guarantee(Gaussian(20), RandomRuns("0.01"))
+    >>> round(account(best @ Gaussian(20), delta="1e-6").enclosure.upper, 1)
+    0.5
+    """
+    demand("runs", runs, NumberOfRuns)
+    target, neighbours = open_unit(least_delta, "least_delta"), as_relation(relation)
+    with working(_PRECISION):
+        most = ball_end(runs.mean_ball().max(arb(1)), "up")
+    farthest = account(mechanism, delta=target / most, relation=neighbours).enclosure.exact_upper
+    if isinstance(farthest, float):
+        raise NotCertified("no ε suffices for a single run at such a δ: ask for a larger least_delta")
+    shift = runs.least_log_ratio(_profile(mechanism, neighbours), farthest)
+    places = [farthest * k / _POINTS for k in range(_POINTS + 1)]
+    known = delta_curve(mechanism, places, neighbours)
+    points = {
+        place + shift: min(Fraction(1), most * Fraction(ends.exact_upper))
+        for place, ends in zip(places, known, strict=True)
+    }
+    return ProfileDP({_above(epsilon): _above(delta) for epsilon, delta in points.items()}, relation=neighbours)
+
+
+def _above(value: Fraction) -> Fraction:
+    """Return a double that is at least as large, exactly: a short number."""
+    return Fraction(to_float(value, "up"))
 
 
 @working(OUTER_PRECISION)

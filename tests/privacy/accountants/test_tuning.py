@@ -21,6 +21,7 @@ from dpbounds.privacy.accountants.tuning import (
     tuned_enclosure,
     tuned_epsilon,
     tuned_fixed,
+    tuned_guarantee,
     tuned_profile,
     tuned_pure,
 )
@@ -234,6 +235,30 @@ def test_a_poisson_bound_without_the_shift_would_be_refuted() -> None:
 
     assert holds(1.0)
     assert not holds(0.5)
+
+
+@pytest.mark.parametrize("runs", [RandomRuns("0.05"), RandomRuns("0.05", 0), PoissonRuns(5)], ids=str)
+def test_the_guarantee_of_the_best_run_composes(runs: NumberOfRuns) -> None:
+    """Randomised response: two tunings and a third response, against all outcomes of the three."""
+    epsilon = 0.5
+    odds = math.exp(epsilon) / (1 + math.exp(epsilon))
+    single = [(1 - odds, odds), (odds, 1 - odds)]
+    best = winners(np.array([1 - odds, odds]), np.array([odds, 1 - odds]), law_of_runs(runs))
+    both = [tuple(map(math.prod, zip(*each, strict=True))) for each in itertools.product(best, best, single)]
+    response = dp.PureDP("0.5", relation="add-or-remove-one")
+    guarantee = tuned_guarantee(response, runs, least_delta="1e-9")
+    for at in (0.0, 0.3, 1.0, 2.5):
+        assert hockey_stick(both, at) <= account(guarantee @ guarantee @ response, epsilon=at).enclosure.upper + 1e-9
+
+
+def test_the_guarantee_alone_is_about_the_bound_by_the_profile() -> None:
+    runs = RandomRuns("0.01")
+    guarantee = tuned_guarantee(dp.Gaussian(20), runs)
+    alone = account(guarantee, delta="1e-6").enclosure
+    assert alone.upper == pytest.approx(float(tuned_epsilon(dp.Gaussian(20), runs, "1e-6")), rel=1e-2)
+    assert alone.upper >= tuned_enclosure(dp.Gaussian(20), runs, "1e-6").lower
+    with pytest.raises(NotCertified, match="least_delta"):
+        tuned_guarantee(dp.UniformBall(9, 3), runs)
 
 
 def test_what_is_refused() -> None:
