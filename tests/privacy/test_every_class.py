@@ -526,6 +526,7 @@ SLOW = {
         "publishing.interoperability.events.to_dp_event",
         "accountants.tuning.tuned_epsilon",
         "accountants.tuning.tuned_fixed",
+        "accountants.tuning.tuned_guarantee",
     ),
     *("accountants.tuning.tuned_enclosure", "budgets.group_crossing.calibrated_for_groups"),
 }
