@@ -242,10 +242,7 @@ def named(best: Sequence[str]) -> list[str]:
     >>> named(["trivial"]), named(["wang-xu-2019/theorem-2", "wang-xu-2019/theorem-2/explicit"])
     (['the bound without any algorithm'], ['Wang & Xu 2019, Theorem 2'])
     """
-    return [_TRIVIAL if name == "trivial" else cited_as(name) for name in without_versions(best)]
-
-
-_TRIVIAL = "the bound without any algorithm"
+    return [cited_as(name) for name in without_versions(best)]
 
 
 def without_versions(best: Sequence[str]) -> list[str]:

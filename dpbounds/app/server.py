@@ -35,7 +35,7 @@ from dpbounds.app.controls import VALUE, Pairs, controls, documents, typed, word
 from dpbounds.app.faults import Fault, fault, in_words
 from dpbounds.app.jobs import Answer, Job, Jobs
 from dpbounds.app.layout import CHOOSERS, layout, scheme_in_use
-from dpbounds.app.results import RESULTS, markdown, picture
+from dpbounds.app.results import RESULTS, markdown, parts, picture
 from dpbounds.app.tables import TABLES
 from dpbounds.app.views import PAGES, VIEWS, View, files, views_of
 from dpbounds.cli.questions.training import options_without_use
@@ -309,7 +309,7 @@ class App:
             part=name,
             results=RESULTS,
             title=heading.removeprefix("# ") or RESULTS[name].title,
-            html=formulas.page(rest) if text else "",
+            parts=[(one.title, formulas.page(one.text)) for one in parts(rest)] if text else (),
             again="The other questions of this page run it again.",
         )
 

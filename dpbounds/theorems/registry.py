@@ -16,20 +16,24 @@ from typing import Any
 from dpbounds.errors import InvalidValue, demand, nearest, shown
 from dpbounds.theorems.index import INDEX, Entry, file_of, indexed, listing, module_of, modules, order
 from dpbounds.theorems.record import Theorem
+from dpbounds.theorems.references import id_of
 
 
 def theorem(name: str) -> Theorem:
-    """Return the statement with that id; or the one in a file, if the name is a path that ends in ``.py``.
+    """Return the statement with that id, or with the name that tables show; or the one in a file ``*.py``.
 
     Raises:
         InvalidValue: There is none; the message names similar ids.
 
     >>> theorem("wang-xu-2019/theorem-2").number
     'Theorem 2'
+    >>> theorem("Wang & Xu 2019, Theorem 2").id
+    'wang-xu-2019/theorem-2'
     """
     demand("id", name, str)
     if name.endswith(".py"):
         return from_file(Path(name))
+    name = id_of(name)
     module = module_of(name)
     try:
         found = importlib.import_module(module)

@@ -559,6 +559,30 @@ def test_what_was_found_is_there_to_be_read(ask, name):
         assert (shown.status_code, shown.headers["content-type"]) == (200, "image/png")
 
 
+def test_the_rows_of_a_long_page_are_folded_by_paper_and_none_is_lost():
+    rest = results.markdown("verification").partition("\n")[2]
+    rows = re.findall(r"^\|.*$", rest, re.MULTILINE)
+    found = results.parts(rest)
+    shown = [row for part in found for row in part.text.splitlines() if row.startswith("|") and row not in rows[:2]]
+    assert sorted(shown) == sorted(rows[2:])
+    assert max(len(part.text.splitlines()) for part in found if not part.title) < 20
+    titles = [part.title for part in found if part.title]
+    assert len(set(titles)) == len(titles)
+    (title,) = [one for one in titles if one.startswith("Wang & Xu 2019 ")]
+    counts = [int(number) for number in re.findall(r": (\d+)", title)]
+    assert sum(counts) == sum(row.startswith("| Wang & Xu 2019, ") for row in rows)
+    assert "## " not in "".join(part.text for part in found).replace("###", "")
+
+
+@pytest.mark.seconds
+def test_names_of_statements_in_a_table_are_links(ask):
+    page = ask.get("/compare/table?name=gradient-norm")
+    address = "/library/statement?name=cited/arora-et-al-2023/theorem-4.2"
+    assert f'<td><a href="{address}">Arora et al. 2023, Theorem 4.2</a></td>' in page.text
+    part = "/library/statement?name=lowy-ullman-wright-2024/corollary-4.3"
+    assert f'<td><a href="{part}">Lowy et al. 2024, Corollary 4.3: combined</a></td>' in page.text
+
+
 def test_pictures_are_of_that_folder_only(ask):
     for name in ("none.png", "..%2f..%2fverification.md", "%2e%2e/verification.png"):
         assert ask.get(f"/evidence/results/figures/{name}").status_code == 404
