@@ -224,6 +224,8 @@ class Rates(TypedDict):
 class Attacker(Head, Trained):
     relation: str
     certified: bool
+    complete: NotRequired[bool]
+    """False where a time limit ended the search: the bounds are proven, and better ones may exist."""
     advantage: Ends
     """Of membership inference: true minus false positive rate."""
     prior: Number
