@@ -250,6 +250,8 @@ def _between(low: Any, high: Any) -> str:
 def _audit(found: dict[str, Any]) -> list[Rows]:
     if "copies" in found:
         return [_copies(found)]
+    if "design" in found:
+        return [_scores(found)]
     findings = found.get("findings", [found])
     head = (
         *("algorithm", "verdict", "ε at least", "unassuming", "certified ε, at most", "claimed ε", "at δ", "runs"),
@@ -275,6 +277,24 @@ def _audit(found: dict[str, Any]) -> list[Rows]:
 
 
 _TOGETHER = "for all lines together"
+
+
+def _scores(found: dict[str, Any]) -> Rows:
+    """Lower bounds from scores of canaries, and the claim that they are compared with."""
+    sure, claim = f"with {_number(found['confidence'])} confidence", found["claim"]
+    gaussian, at = found["gaussian"], f"at δ = {_number(found['delta'])}"
+    rows = [
+        ("ε at least", f"{_end(found['lower']['epsilon'], 'down')} {at}, {sure} ({found['lower']['found_by']})"),
+        ("μ at least, if the run is Gaussian", f"{_end(gaussian['mu'], 'down')}, {sure} ({gaussian['found_by']})"),
+        ("scores", f"{found['included']} in, {found['excluded']} out"),
+        ("relation", found["relation"]),
+    ]
+    if claim is not None:
+        rows.append(("claimed ε", f"{_at_most(claim['epsilon'])} ({claim['source'].removeprefix('--')})"))
+    caption = "What the scores prove"
+    if claim is not None:
+        caption = "The claim is refuted" if found["claim_refuted"] else "The claim is not refuted"
+    return Rows(caption, ("", ""), tuple(rows))
 
 
 def _copies(found: dict[str, Any]) -> Rows:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
 
 from dpbounds.app.controls import Pairs, command
 
@@ -40,6 +42,8 @@ class View:
         waits: Whether a new page waits for its button, as the example takes seconds.
         takes: The time of the example, in words.
         places: Fields that are not an option: a point on a map.
+        without: Controls of the verb that belong to another question.
+        changed: Fields of :class:`Control` that differ from the verb's, by control.
     """
 
     verb: str
@@ -54,6 +58,8 @@ class View:
     takes: str = ""
     sliders: tuple[Slider, ...] = ()
     places: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    changed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def opens_filled(self) -> bool:
@@ -70,6 +76,10 @@ _LEDGER = (  # a thousand steps of training
     '{"format": "dpbounds/ledger", "version": 2, "releases": [{"mechanism": "gaussian", "noise_multiplier": "1", '
     '"sampling": "poisson", "sample_rate": "1/100", "count": 1000}]}'
 )
+
+_SCORES = "score,in\n" + "2.5,1\n0.5,0\n" * 20  # twenty canaries of each kind, which the scores tell apart
+_OF_RUNS = ("runs", "seconds", "enough", "jobs", "seed")  # options of audits of algorithms
+_OF_SCORES = ("scores", "scores-out", "many-runs", "threshold", "guesses", "claim")  # of audits of a model of your own
 
 VIEWS = {
     ("noise", "calibrate"): View(
@@ -224,7 +234,26 @@ VIEWS = {
         (("name", "dp-pgd"), ("seconds", "20")),
         as_json=True,
         long=True,
-        takes="the seconds of the form at most",
+        takes="at most {seconds} s",
+        without=_OF_SCORES,
+    ),
+    ("evidence", "scores"): View(
+        "audit",
+        "What ε do scores of canaries show?",
+        "For a model of your own: scores of records that were in its data or not give a lower bound on its ε.",
+        ("scores", "one-run", "many-runs", "delta", "epsilon", "relation"),
+        (("scores", _SCORES), ("one-run", "yes"), ("delta", "1e-5"), ("epsilon", "1")),
+        as_json=True,
+        waits=True,
+        takes="about 1 s",
+        without=("name", "mutations", *_OF_RUNS),
+        changed={
+            "scores": {"required": True, "help": "A CSV file with the columns score and in (1 or 0)."},
+            "one-run": {"help": "All canaries were in one run, each by a fair coin."},
+            "many-runs": {"help": "Each score is of an independent run."},
+            "epsilon": {"default": "", "help": "A claimed ε, which the lower bound is compared with."},
+            "relation": {"default": "add-or-remove-one", "empty": "add-or-remove-one (default)"},
+        },
     ),
     ("evidence", "explain"): View(
         "explain",

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+import dpbounds as dp
 from dpbounds.app import charts, extras, formulas, printed, results, work
 from dpbounds.app.jobs import Answer, Jobs
 from dpbounds.app.server import _address, _map, application
@@ -56,7 +57,8 @@ def test_an_example_that_takes_seconds_is_filled_in_and_waits(ask, inline, key):
     assert page.status_code == 200
     assert inline.asked == []
     for name, value in VIEWS[key].example:
-        assert re.search(rf'id="of-{name}"[^>]* value="{value}"|<option value="{value}" selected>', page.text)
+        field = rf'id="of-{name}"[^>]*(?: value="{value}"|>\n{value})|<option value="{value}" selected>'
+        assert re.search(field, page.text)
 
 
 @pytest.mark.seconds
@@ -433,6 +435,23 @@ def test_cheaper_samples_are_a_link_to_the_answer_that_was_promised(ask):
     shown = re.search('<h2 class="headline">epsilon <strong>(.*?)</strong>', other.text)[1]
     assert float(shown) == pytest.approx(float(promised), rel=1e-5)
     assert "Cheaper:" not in other.text
+
+
+def test_scores_of_canaries_are_audited_in_a_form(ask):
+    query = urlencode(VIEWS["evidence", "scores"].example)
+    page = ask.get(f"/evidence/scores?{query}")
+    coins = [True, False] * 20
+    known = dp.audit_scores([2.5 if coin else 0.5 for coin in coins], coins, design="one-run", delta="1e-5")
+    shown = re.search(r'data-name="">ε at least</td><td role="cell" data-name="">([0-9.]+) at δ', page.text)[1]
+    assert float(known.epsilon) * (1 - 1e-3) <= float(shown) <= known.epsilon
+    assert "The claim is refuted" in page.text
+    for name in ("runs", "jobs", "name"):
+        assert f'id="of-{name}"' not in page.text
+    for name in ("scores", "threshold", "claim"):
+        assert f'id="of-{name}"' not in ask.get("/evidence/audit").text
+    neither = ask.get(f"/evidence/scores?{urlencode({'scores': 'score,in'})}")
+    assert neither.status_code == 422
+    assert "“scores” needs one of “one run”" in refused(neither)
 
 
 class Timed:
