@@ -11,7 +11,8 @@ _COMMANDS = {
     "epsilon": ("account", "accountant", "budget", "compute", "eps", "privacy", "spent", "certify", "statement"),
     "attacker": ("attack", "membership", "advantage", "tpr", "trade-off"),
     "theorems": ("list", "search", "papers", "statements"),
-    "run": ("train", "fit", "sgd", "dpsgd", "dp-sgd", "algorithms"),
+    "fit": ("classify", "classifier", "regress", "regression", "train-classifier"),
+    "run": ("train", "sgd", "dpsgd", "dp-sgd", "algorithms"),
     "check": ("certificate",),
     "regimes": ("map",),
 }

@@ -115,6 +115,10 @@ BASES: dict[str, tuple[str, ...]] = {
         "--metric gradient-norm --n 1e6 --d 100 --epsilon 1 --delta 1e-6 --lipschitz 1 --smoothness 1 --initial-gap 1",
         "--metric gradient-norm --data d.csv --ranges r.csv --label y --positive 1 --epsilon 1 --delta 1e-3",
     ),
+    "fit": (
+        "d.csv --label y --classes 0,1 --ranges r.csv --epsilon 1 --delta 1e-3",
+        "d.csv --label a --target-range -1,1 --category y=0,1 --estimate-ranges --epsilon 9 --delta 1e-3 --json",
+    ),
     "verify": ("tholeti-kalyani-2020/equation-6",),
     "audit": (
         "dp-pgd --runs 20",
