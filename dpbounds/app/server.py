@@ -32,6 +32,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from dpbounds import __version__
 from dpbounds.app import charts, formulas, printed
 from dpbounds.app.controls import VALUE, Pairs, controls, documents, typed, words
+from dpbounds.app.expected import expected
 from dpbounds.app.faults import Fault, fault, in_words
 from dpbounds.app.jobs import Answer, Job, Jobs
 from dpbounds.app.layout import CHOOSERS, layout, scheme_in_use
@@ -200,6 +201,7 @@ class App:
             "first_answer": None,
             "statement": None,
             "wrong_value": None,
+            "takes": expected(view, form.values),
         }
         try:
             question = None if form_only else _question(view, pairs)

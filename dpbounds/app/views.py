@@ -40,7 +40,7 @@ class View:
         as_json: The answer is taken as JSON and shown as a table.
         long: Whether it runs programs for minutes: it is sent by a button, and a link does not start it.
         waits: Whether a new page waits for its button, as the example takes seconds.
-        takes: The time of the example, in words.
+        takes: The expected time; "" where ``expected.py`` has it by sampling schemes, or the answer takes a second.
         places: Fields that are not an option: a point on a map.
         without: Controls of the verb that belong to another question.
         changed: Fields of :class:`Control` that differ from the verb's, by control.
@@ -67,7 +67,6 @@ class View:
         return self.waits or self.long
 
 
-_ACCOUNTING = "a second for full batches and Poisson samples, and up to minutes for other schemes"
 _TRAINING = ("sampling", "relation")
 _POISSON = (("sampling", "poisson"), ("sample-rate", "0.01"), ("steps", "10000"))
 _SPENT = (("noise-multiplier", "1"), *_POISSON)
@@ -89,7 +88,6 @@ VIEWS = {
         ("target-epsilon", "target-delta", "noise-multiplier", *_TRAINING),
         (("target-epsilon", "1"), ("target-delta", "1e-6"), *_POISSON),
         extra="code",
-        takes=_ACCOUNTING,
     ),
     ("noise", "epsilon"): View(
         "epsilon",
@@ -98,7 +96,6 @@ VIEWS = {
         ("delta", "noise-multiplier", *_TRAINING),
         (("delta", "1e-6"), *_SPENT),
         extra="code",
-        takes=_ACCOUNTING,
     ),
     ("noise", "delta"): View(
         "delta",
@@ -107,7 +104,6 @@ VIEWS = {
         ("epsilon", "noise-multiplier", *_TRAINING),
         (("epsilon", "7"), *_SPENT),
         extra="code",
-        takes=_ACCOUNTING,
     ),
     ("noise", "attacker"): View(
         "attacker",
@@ -116,7 +112,6 @@ VIEWS = {
         ("noise-multiplier", *_TRAINING, "false-positive-rate", "prior", "baseline"),
         (("noise-multiplier", "1"), ("sampling", "poisson"), ("sample-rate", "0.01"), ("steps", "1000")),
         extra="attacker",
-        takes=_ACCOUNTING,
     ),
     ("noise", "remaining"): View(
         "remaining",
@@ -125,7 +120,6 @@ VIEWS = {
         ("ledger", "target-epsilon", "target-delta", "relation", "dataset-size"),
         (("ledger", _LEDGER), ("target-epsilon", "4"), ("target-delta", "1e-6")),
         extra="code",
-        takes=_ACCOUNTING,
     ),
     ("noise", "ball"): View(
         "ball",
@@ -144,7 +138,7 @@ VIEWS = {
         ("file", "ledger"),
         as_json=True,
         waits=True,
-        takes="a second; minutes for very long schedules",
+        takes="about 1 s for a thousand equal steps",
     ),
     ("compare", "regimes"): View(
         "regimes",
@@ -184,7 +178,7 @@ VIEWS = {
         (("metric", "gradient-norm"), *_UNIT, ("initial-gap", "1")),
         as_json=True,
         waits=True,
-        takes="about 10 seconds",
+        takes="about 10 s",
         sliders=(Slider("n", 2, 9), Slider("epsilon", -2, 1), Slider("gradients-limit", 4, 15)),
     ),
     ("library", "statements"): View(
@@ -217,7 +211,7 @@ VIEWS = {
         (("names", "tholeti-kalyani-2020/equation-6"),),
         as_json=True,
         long=True,
-        takes="seconds to a minute for each theorem, at small size",
+        takes="5 to 60 s for each theorem, at small size",
     ),
     ("evidence", "tightness"): View(
         "tightness",
@@ -262,7 +256,7 @@ VIEWS = {
         ("name", "repetitions"),
         (("name", "dp-pgd"), ("repetitions", "16")),
         long=True,
-        takes="about a minute",
+        takes="about 60 s",
     ),
 }
 

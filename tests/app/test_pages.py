@@ -11,13 +11,14 @@ from urllib.parse import urlencode
 import pytest
 
 import dpbounds as dp
-from dpbounds.app import charts, extras, formulas, printed, results, work
+from dpbounds.app import charts, expected, extras, formulas, printed, results, work
 from dpbounds.app.jobs import Answer, Jobs
 from dpbounds.app.server import _address, _map, application
 from dpbounds.app.tables import TABLES
 from dpbounds.app.views import VIEWS
 from dpbounds.cli import main
 from dpbounds.cli.printing import output
+from dpbounds.cli.questions.training import samplings
 from tests.app.conftest import Client
 
 CALIBRATE = "target-epsilon=1&target-delta=1e-6&sample-rate=0.01&steps=10000"
@@ -496,6 +497,42 @@ def test_a_long_question_has_a_first_answer(inline):
     assert "A better one" not in refusal.text
     assert "data-running" in refusal.text
     jobs.close()
+
+
+def test_the_attacker_form_has_a_first_answer(inline):
+    start = Timed(inline)
+    jobs = Jobs(start, 4)
+    page = Client(application(jobs)).get("/noise/attacker?noise-multiplier=2&sampling=full-batch&steps=3")
+    assert [("--time-limit" in argv) for argv in start.asked] == [False, True]
+    assert "The answer below is proven. A better one is being computed." in page.text
+    assert re.search('<h2 class="headline">true positives at 0.001 <strong>at most 0.0', page.text)
+    jobs.close()
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        (
+            "noise/calibrate?target-epsilon=1&target-delta=1e-6&sampling=shuffled&batches=9&epochs=2",
+            "about 22 s for a run",
+        ),
+        ("noise/epsilon?delta=1e-6&noise-multiplier=1&sampling=poisson&sample-rate=0.1&steps=9", "about 1 s for a run"),
+        ("noise/attacker?noise-multiplier=1&sampling=shuffled&batches=9&epochs=2", "more than 120 s for a run"),
+        ("evidence/audit?name=dp-pgd&seconds=7", "at most 7 s"),
+        ("plan/plan", "about 10 s"),
+    ],
+)
+def test_expected_times_are_numbers(inline, address, told):
+    inline.stuck = True
+    jobs = Jobs(inline, 4)
+    assert told in Client(application(jobs)).get("/" + address).text
+    jobs.close()
+
+
+def test_times_are_known_of_schemes_and_questions_that_exist():
+    schemes = {one for one in expected._SECONDS if one in samplings()}
+    assert schemes == set(expected._SECONDS)
+    assert {verb for verbs in expected._SECONDS.values() for verb in verbs} <= {view.verb for view in VIEWS.values()}
 
 
 @pytest.mark.seconds
