@@ -212,7 +212,7 @@ def _plan(found: dict[str, Any]) -> list[Rows]:
 def _verify(found: dict[str, Any]) -> list[Rows]:
     said = [one["verdict"] for one in found["checks"]]
     counts = ", ".join(f"{said.count(verdict)} {words}" for verdict, words in _VERDICTS.items())
-    head = ("statement", "check", "verdict", "promised", "measured", "interval", "why")
+    head = ("statement", "check", "verdict", "claimed", "measured", "interval", "why")
     rows = tuple(
         (
             linked(one["theorem"]),
@@ -290,11 +290,9 @@ def _scores(found: dict[str, Any]) -> Rows:
         ("relation", found["relation"]),
     ]
     if claim is not None:
-        rows.append(("claimed ε", f"{_at_most(claim['epsilon'])} ({claim['source'].removeprefix('--')})"))
-    caption = "What the scores prove"
-    if claim is not None:
-        caption = "The claim is refuted" if found["claim_refuted"] else "The claim is not refuted"
-    return Rows(caption, ("", ""), tuple(rows))
+        source = "" if claim["source"].startswith("--") else f" ({claim['source']})"
+        rows.append(("claimed ε", _at_most(claim["epsilon"]) + source))
+    return Rows("What the scores prove", ("", ""), tuple(rows))
 
 
 def _copies(found: dict[str, Any]) -> Rows:

@@ -245,8 +245,13 @@ VIEWS = {
             "scores": {"required": True, "help": "A CSV file with the columns score and in (1 or 0)."},
             "one-run": {"help": "All canaries were in one run, each by a fair coin."},
             "many-runs": {"help": "Each score is of an independent run."},
+            "delta": {"help": "δ of the lower bound, and of the claim."},
             "epsilon": {"default": "", "help": "A claimed ε, which the lower bound is compared with."},
-            "relation": {"default": "add-or-remove-one", "empty": "add-or-remove-one (default)"},
+            "relation": {
+                "default": "add-or-remove-one",
+                "empty": "add-or-remove-one (default)",
+                "help": "Neighbouring relation: what the coin of a canary decides.",
+            },
         },
     ),
     ("evidence", "explain"): View(

@@ -51,7 +51,7 @@ def _regimes(metric: str, statuses: tuple[str, ...] | None = None) -> Figure:
     found = compared(promises(metric, statuses=statuses or ACCEPTED), standard())
     title = (
         metric.replace("-", " ").replace("sosp", "second-order stationarity")
-        + ": who wins where"
+        + ": best known orders of growth"
         + (", disputed proofs included" if statuses else "")
     )
     return regime_map(found, standard(), title=title)

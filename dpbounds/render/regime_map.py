@@ -11,7 +11,7 @@ from dpbounds.rates.planes import Point, polygon
 from dpbounds.rates.regimes import Regimes, by_winner
 from dpbounds.rates.spaces import Space, in_letters
 from dpbounds.render.style import HATCHES, SOFT, TINTS, canvas, titled
-from dpbounds.theorems.references import cited_as
+from dpbounds.theorems.references import cited_as, without_versions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,7 +43,7 @@ def regime_map(
         if len(corners) < 3:
             continue
         index = winners.setdefault(regime.best, len(winners))
-        label = _label(list(map(cited_as, regime.best)))
+        label = _label(list(map(cited_as, without_versions(regime.best))))
         already = axes.get_legend_handles_labels()[1]
         axes.fill(
             [float(a) for a, _ in corners],

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
 
 from dpbounds.errors import InvalidValue, shortened
-from dpbounds.theorems.index import OWN, PAPERS, Entry, listing
+from dpbounds.theorems.index import EXPLICIT, OWN, PAPERS, Entry, listing
 
 FILE = "references.bib"
 REQUIRED: Mapping[str, frozenset[str]] = MappingProxyType(
@@ -209,6 +209,15 @@ def cited_as(name: str) -> str:
     paper = OWN if entry.paper == OWN else authors_and_year(entry.paper)
     cited = paper if entry.number == "main result" else f"{paper}, {entry.number}"
     return cited + colon + part
+
+
+def without_versions(names: Sequence[str]) -> list[str]:
+    """Return ids without the versions with constants of statements that are among them.
+
+    >>> without_versions(["wang-xu-2019/theorem-2", "wang-xu-2019/theorem-2/explicit"])
+    ['wang-xu-2019/theorem-2']
+    """
+    return [name for name in names if name.removesuffix(EXPLICIT) not in names or not name.endswith(EXPLICIT)]
 
 
 def id_of(name: str) -> str:

@@ -541,7 +541,7 @@ def test_a_verification_is_a_table_with_links(ask):
     ask.post("/evidence/verify", content=query)
     page = ask.get(f"/evidence/verify?{query}")
     head, *rows = rows_of(page)
-    assert head[:4] == ["statement", "check", "verdict", "promised"]
+    assert head[:4] == ["statement", "check", "verdict", "claimed"]
     assert len(rows) == 6
     assert {row[2] for row in rows} == {"holds"}
     assert 'href="/library/statement?name=tholeti-kalyani-2020/equation-6"' in page.text

@@ -1,4 +1,4 @@
-"""`dpbounds regimes`: who wins where, exactly."""
+"""`dpbounds regimes`: the best known orders of growth, exactly."""
 
 from __future__ import annotations
 
@@ -154,5 +154,5 @@ def _draw(file: Path, found: Regimes, metric: str) -> None:
     from dpbounds.render.regime_map import regime_map
     from dpbounds.render.style import save
 
-    title = f"{metric.replace('-', ' ')}: who wins where"
+    title = f"{metric.replace('-', ' ')}: best known orders of growth"
     save(regime_map(found, standard(), title=title), file)
