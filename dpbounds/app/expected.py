@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from dpbounds.app.layout import scheme_in_use
 from dpbounds.app.views import View
-from dpbounds.cli.questions import training
+from dpbounds.cli.questions import allocation, training
 
 _RUN = "of 60 000 records, batches of 256 and 20 epochs"
 _SECONDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
@@ -21,13 +21,13 @@ _SECONDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         training.WITH_REPLACEMENT: {"calibrate": "10", "epsilon": "4", "delta": "3"},
         training.TRUNCATED: {"epsilon": "15", "delta": "12"},
         training.SHUFFLED: {"calibrate": "22", "epsilon": "4", "delta": "18", "attacker": "more than 120"},
-        training.RANDOM_ALLOCATION: {
+        allocation.RANDOM_ALLOCATION: {
             "calibrate": "43",
             "epsilon": "4",
             "delta": "19",
             "attacker": "more than 120",
         },
-        training.BALLS_IN_BINS: {"calibrate": "38", "epsilon": "2", "delta": "5"},
+        allocation.BALLS_IN_BINS: {"calibrate": "38", "epsilon": "2", "delta": "5"},
     }
 )
 

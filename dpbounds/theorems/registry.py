@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import shlex
 import traceback
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -45,8 +46,15 @@ def theorem(name: str) -> Theorem:
             raise InvalidValue("id", name, "a statement whose file exists", advice) from None
         near = nearest(name, [entry.id for entry in listing()])
         allowed = f"an id such as {', '.join(near)}" if near else "an id that `dpbounds theorems` lists"
-        raise InvalidValue("id", name, allowed, "or a path to a file of your own that ends in .py") from None
+        advice = f"`dpbounds theorems --search {shlex.quote(name)}` lists those that name it" if _is_named(name) else ""
+        own = "or a path to a file of your own that ends in .py"
+        raise InvalidValue("id", name, allowed, advice or own) from None
     return _statement_in(found, name)
+
+
+def _is_named(word: str) -> bool:
+    """Return whether a statement of the library has a word in its id, number or title."""
+    return any(word.lower() in f"{entry.id} {entry.number} {entry.title}".lower() for entry in listing())
 
 
 class _Reader(SourceFileLoader):

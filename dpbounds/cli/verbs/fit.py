@@ -129,7 +129,7 @@ def command(
     try:
         records = read_declared(data, declared, ranges, label, drop)
     except InvalidValue as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(_in_options(error)) from None
     warn_if_delta_is_large(delta, len(records.labels), "--delta")
     fitted = _fitted(records, _estimator(records, epsilon, delta, classes, target_range, noise), held_out)
     make_directory(output)
@@ -167,9 +167,20 @@ def _categories(inline: Iterable[str], file: Path | None) -> dict[str, tuple[str
         for row in rows:
             cells = dict(zip(header, map(str.strip, row), strict=True))
             several.setdefault(cells["feature"], []).append(cells["value"])
-        for name, values in several.items():
-            _add(found, name, values)
+        for name, entries in several.items():
+            _add(found, name, entries)
     return found
+
+
+_OPTIONS = {"path": "FILE.csv", "label": "--label", "category": "--category", "column to leave out": "--drop"}
+
+
+def _in_options(error: InvalidValue) -> str:
+    """Return an error about the file and its columns in the words of the options."""
+    text = str(error)
+    if error.name == "columns":
+        return f"{text}: --ranges FILE, --category NAME=A,B, --drop NAME"
+    return f"{_OPTIONS.get(error.name, error.name)}{text.removeprefix(error.name)}"
 
 
 def _add(found: dict[str, tuple[str, ...]], name: str, values: list[str]) -> None:
@@ -192,7 +203,13 @@ def _estimator(
     except ModuleNotFoundError as error:
         raise DpboundsError(str(error)) from None
     public = "estimate" if records.ranges is None else list(records.ranges)
-    shared = {"epsilon": epsilon, "delta": delta, "feature_ranges": public, "noise": noise, "relation": str(_RELATION)}
+    shared: dict[str, Any] = {
+        "epsilon": epsilon,
+        "delta": delta,
+        "feature_ranges": public,
+        "noise": noise,
+        "relation": str(_RELATION),
+    }
     if classes:
         strange = sum(label not in classes for label in records.labels)
         if strange:
@@ -232,7 +249,7 @@ def _fitted(records: Declared, model: Any, share: Fraction) -> _Fitted:
         ends = np.clip(predicted, low, high), np.clip(told, low, high)
         losses, half_steps = np.abs(ends[0] - ends[1]) / (high - low), _HALF_STEPS
     score = private_mean(losses, half_steps, model.epsilon, model.noise)
-    together = InParallel([model.ledger_.mechanism(), score.mechanism], partition="index")
+    together = InParallel((model.ledger_.mechanism(), score.mechanism), partition="index")
     if not delta_of(together, model.epsilon, _RELATION).at_most(model.delta):
         raise NotCertified("the account of model and score did not confirm the budget: nothing is published")
     quality = 1 - score.mean if classifier else score.mean * (high - low)
