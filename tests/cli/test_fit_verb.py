@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import dpbounds as dp
+from dpbounds.algorithms.estimator import PrivateLinearClassifier
+from dpbounds.algorithms.estimators import held_out as estimated
 from dpbounds.algorithms.estimators.held_out import held_out
 from dpbounds.algorithms.ledger import Ledger
 from dpbounds.algorithms.problems.declared import read_declared
@@ -64,6 +66,31 @@ def test_a_classifier_with_a_score_and_a_statement(data):
     assert spent.at_most(20)
     with open(statement) as file:
         assert file.read() == answer["statement"] + "\n"
+
+
+def test_no_record_is_in_both_parts(data, monkeypatch):
+    """The model sees the records that are not held out, and the score those that are; each whole part, once."""
+    seen = {}
+    fit, mean = PrivateLinearClassifier.fit, estimated.private_mean
+
+    def fitted(self, X, y, **more):
+        seen["fitted"] = (X, y)
+        return fit(self, X, y, **more)
+
+    def scored(losses, *more):
+        seen["losses"] = losses
+        return mean(losses, *more)
+
+    monkeypatch.setattr(PrivateLinearClassifier, "fit", fitted)
+    monkeypatch.setattr(estimated, "private_mean", scored)
+    answer = data("shops.csv", "--classes", "small,large", "--drop", "city,sales", *SHOPS)
+    records = read_declared("shops.csv", {"shop": ("north", "south")}, "ranges.csv", "kind", ("city", "sales"))
+    apart, labels = held_out(600, Fraction(1, 4)), np.array(records.labels)
+    np.testing.assert_array_equal(seen["fitted"][0], records.features[~apart])
+    np.testing.assert_array_equal(seen["fitted"][1], labels[~apart])
+    decided = records.features[apart] @ np.array(answer["coefficients"])[0] + answer["intercepts"][0]
+    wrong = np.where(decided > 0, "small", "large") != labels[apart]
+    np.testing.assert_array_equal(seen["losses"], wrong)
 
 
 @pytest.mark.seconds
