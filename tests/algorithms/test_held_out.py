@@ -47,3 +47,13 @@ def test_noise_has_the_distribution_of_the_mechanism():
         expected = (1 - ratio) / (1 + ratio) * ratio ** abs(value)
         assert abs((noise == value).mean() - expected) < 6 * (expected / runs) ** 0.5
     assert private_mean(np.zeros(5), 1, epsilon, "gaussian").typical_error == 0.1
+
+
+@pytest.mark.seconds
+def test_secure_noise_is_of_the_same_size():
+    pytest.importorskip("opendp")
+    means = [private_mean(np.full(10, 0.5), 500, Fraction(1), "secure").mean for _ in range(300)]
+    found = private_mean(np.full(10, 0.5), 500, Fraction(1), "secure")
+    assert "OpenDP" in found.noise_drawn
+    errors = np.abs(np.array(means) - 0.5)
+    assert 0.8 * found.typical_error < errors.mean() < 1.25 * found.typical_error
