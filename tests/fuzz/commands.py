@@ -260,7 +260,8 @@ def faults(words: list[str], ended: Ended, changed: list[str]) -> Iterator[str]:
             yield "no JSON"
     if errors and changed:
         yield "left behind: " + ", ".join(changed)
-    given = " ".join([*words, "dpbounds-demo" if words[0] == "demo" else "", "nowhere" if "link" in words else ""])
+    own = f"dpbounds-{words[0]}" if words[0] in ("demo", "fit") else ""  # where these write to by default
+    given = " ".join([*words, own, "nowhere" if "link" in words else ""])
     here = any(word.split("=")[-1] == "." for word in words)  # as the folder to write to
     if not here and (strangers := [name for name in changed if name not in given]):
         yield "files that nobody named: " + ", ".join(strangers)
