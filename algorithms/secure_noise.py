@@ -298,6 +298,16 @@ def _laplace(scale: float, dimension: int) -> Callable[[list[int]], list[int]]:
     return sample
 
 
+def laplace(value: int, noise_scale: Fraction) -> int:
+    """Return a whole number with discrete Laplace noise, whose scale is rounded up.
+
+    Raises:
+        MissingSampler: OpenDP is not installed.
+    """
+    (found,) = _laplace(to_float(noise_scale, "up"), 1)([value])
+    return found
+
+
 @functools.lru_cache(maxsize=8)
 def _chooser(scale: float) -> Callable[[list[int]], int]:
     opendp = library()

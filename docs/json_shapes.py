@@ -236,6 +236,8 @@ class Rates(TypedDict):
 class Attacker(Head, Trained):
     relation: str
     certified: bool
+    complete: NotRequired[bool]
+    """False where a time limit ended the search: the bounds are proven, and better ones may exist."""
     advantage: Ends
     """Of membership inference: true minus false positive rate."""
     prior: Number
@@ -699,6 +701,40 @@ class RunGuarded(TypedDict):
     more: list[NoiseTested]
 
 
+class PrivateScore(TypedDict):
+    kind: str
+    """accuracy, or mean absolute error."""
+    value: float
+    """With noise: it may lie outside of the range of scores."""
+    typical_error: float
+    """The mean absolute value of the noise."""
+
+
+class Parts(TypedDict):
+    fitted: int
+    held_out: int
+
+
+class Fit(Head):
+    model: Literal["classifier", "regressor"]
+    label: str
+    classes: list[str] | None
+    target_range: list[float] | None
+    features: list[str]
+    """A number, or NAME=VALUE, which is 1 for records with this value of a category."""
+    ranges: list[list[float]] | None
+    """To which features are cut before a prediction, where they were chosen privately."""
+    coefficients: list[list[float]]
+    intercepts: list[float]
+    records: Parts
+    score: PrivateScore
+    epsilon: Number
+    delta: Number
+    relation: str
+    statement: str
+    files: list[str]
+
+
 class RunOf(Head):
     algorithm: str
     records: int | None
@@ -950,6 +986,7 @@ SHAPES: dict[str, Any] = {
     "plan": Planned,
     "demo": Demo,
     "run": RunOf,
+    "fit": Fit,
     "verify": Verified,
     "audit": Audit | Audits | Copies | ScoredAudit,
     "explain": Explanation,

@@ -166,7 +166,7 @@ def read_csv(
         [column_of_numbers(columns[index], name) for index, name in enumerate(header) if index != position]
     )
     labels, meaning, how = two_classes([value.strip() for value in columns[position]], target, positive)
-    public = None if ranges is None else _read_ranges(ranges, names)
+    public = None if ranges is None else _every_range(ranges, names)
     return prepared(Path(path).name, features, labels, names, bound, meaning, public, intercept, notes=(how,))
 
 
@@ -299,7 +299,16 @@ def _same_label(first: str, second: str) -> bool:
     return first == second or (_is_number(first) and _is_number(second) and float(first) == float(second))
 
 
-def _read_ranges(path: str | Path, names: tuple[str, ...]) -> tuple[Range, ...]:
+def _every_range(path: str | Path, names: tuple[str, ...]) -> tuple[Range, ...]:
+    found = read_ranges(path, names)
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise InvalidValue(f"ranges in {path}", "no range for " + ", ".join(missing), "a range for every feature")
+    return tuple(found[name] for name in names)
+
+
+def read_ranges(path: str | Path, names: Sequence[str]) -> dict[str, Range]:
+    """Return the ranges of features that a CSV file with the columns feature, lower, upper has."""
     header, rows = read_table(path, "ranges")
     if sorted(header) != ["feature", "lower", "upper"]:
         raise InvalidValue(f"columns of {path}", ", ".join(header), "feature, lower, upper")
@@ -315,10 +324,7 @@ def _read_ranges(path: str | Path, names: tuple[str, ...]) -> tuple[Range, ...]:
         if not all(map(_is_number, ends)) or not float(ends[0]) < float(ends[1]):
             raise InvalidValue(f"range of {name!r} in {path}", ", ".join(ends), "two finite numbers, lower < upper")
         found[name] = (float(ends[0]), float(ends[1]))
-    missing = [name for name in names if name not in found]
-    if missing:
-        raise InvalidValue(f"ranges in {path}", "no range for " + ", ".join(missing), "a range for every feature")
-    return tuple(found[name] for name in names)
+    return found
 
 
 def _is_number(text: str) -> bool:

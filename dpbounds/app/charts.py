@@ -10,8 +10,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from dpbounds.expressions.exact import formatted_float
-from dpbounds.theorems.index import EXPLICIT
-from dpbounds.theorems.references import cited_as
+from dpbounds.theorems.references import cited_as, without_versions
 
 _WIDTH, _HEIGHT = 640, 360
 _LEFT, _RIGHT, _TOP, _BOTTOM = 100, 20, 14, 66
@@ -242,15 +241,7 @@ def named(best: Sequence[str]) -> list[str]:
     >>> named(["trivial"]), named(["wang-xu-2019/theorem-2", "wang-xu-2019/theorem-2/explicit"])
     (['the bound without any algorithm'], ['Wang & Xu 2019, Theorem 2'])
     """
-    return [_TRIVIAL if name == "trivial" else cited_as(name) for name in without_versions(best)]
-
-
-_TRIVIAL = "the bound without any algorithm"
-
-
-def without_versions(best: Sequence[str]) -> list[str]:
-    """Return ids without the versions with constants of statements that are among them."""
-    return [name for name in best if name.removesuffix(EXPLICIT) not in best or not name.endswith(EXPLICIT)]
+    return [cited_as(name) for name in without_versions(best)]
 
 
 def lettered(regions: Sequence[Mapping[str, Any]]) -> list[tuple[str, int, str, list[str]]]:

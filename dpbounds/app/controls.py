@@ -21,10 +21,7 @@ from dpbounds.errors import InvalidValue, nearest, shortened
 from dpbounds.limits import LINE, SHOWN
 
 VALUE = "value."  # prefix of a quantity that is given as NAME=VALUE
-_WITHOUT = (
-    *("json", "scheduler", "label", "positive", "centre", "check", "figures", "bibtex", "latex", "markdown"),
-    *("many-runs", "threshold", "guesses"),  # they belong to a file of scores
-)
+_WITHOUT = (*("json", "scheduler", "label", "positive", "centre", "check", "figures", "bibtex", "latex", "markdown"),)
 _CHOICES = {  # labels of options without their own, or of files
     "sampling": samplings(),
     "method": METHODS,
@@ -37,6 +34,9 @@ _DOCUMENTS = {  # files that are given as text: the names that they get
     ("remaining", "ledger"): "ledger.json",
     ("check", "file"): "certificate.json",
     ("check", "ledger"): "ledger.json",
+    ("audit", "scores"): "scores.csv",
+    ("audit", "scores-out"): "scores-out.csv",
+    ("audit", "claim"): "claim.json",
 }
 _ALWAYS_CHOSEN = ("sampling",)  # choices without an empty one
 _LABELS = {"ID": "statement", "NAME=VALUE": "values, as NAME=VALUE", "NAME|all": "table", "FILE": "certificate"}

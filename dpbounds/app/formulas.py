@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from html import escape
+from html import escape, unescape
 from urllib.parse import urlencode
 
 from latex2mathml.converter import convert
@@ -13,6 +13,7 @@ from markupsafe import Markup
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from dpbounds.theorems.index import listing
+from dpbounds.theorems.references import id_of
 
 _OPERATORS = re.compile(r"\\arg\s*\\(min|max)")
 _SIZES = re.compile(r"\\[bB]igg?[lr]?(?![a-zA-Z])")  # brackets stretch by themselves
@@ -39,7 +40,7 @@ def _markdown() -> MarkdownIt:
 
 
 def page(markdown: str) -> Markup:
-    """Return a statement, or a table, as HTML; ids of statements lead to their pages."""
+    """Return a statement, or a table, as HTML; ids of statements, and names of them in cells, lead to their pages."""
     text = re.sub(r"</?sub>", "", markdown)
     below = re.sub(r"(</?)h1>", r"\1h2>", _markdown().render(text))  # a page has a heading of its own
     return Markup(_linked(below))  # noqa: S704 (all text was escaped by the renderer)
@@ -52,7 +53,11 @@ def _linked(html: str) -> str:
         name = match[1].partition(":")[0]
         return f'<a href="{address(name)}">{match[0]}</a>' if name in ids else match[0]
 
-    return re.sub(r"<code>([^<]+)</code>", link, html)
+    def cell(match: re.Match[str]) -> str:
+        name = id_of(unescape(match[1]).partition(": ")[0])
+        return f'<td><a href="{address(name)}">{match[1]}</a></td>' if name in ids else match[0]
+
+    return re.sub(r"<td>([^<]+)</td>", cell, re.sub(r"<code>([^<]+)</code>", link, html))
 
 
 def address(name: str) -> str:

@@ -44,7 +44,9 @@ class Layout:
 
 def layout(view: View, given: Mapping[str, str]) -> Layout:
     """Lay out the controls of a question for the values that are given."""
-    known = {one.name: one for one in controls(view.verb)}
+    known = {one.name: one for one in controls(view.verb) if one.name not in view.without}
+    for name, changes in view.changed.items():
+        known[name] = replace(known[name], **changes)
     first, gone, values = list(view.first), frozenset[str](), dict(given)
     if _SAMPLING in known:
         scheme = scheme_in_use(given)

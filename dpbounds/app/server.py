@@ -32,16 +32,17 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from dpbounds import __version__
 from dpbounds.app import charts, formulas, printed
 from dpbounds.app.controls import VALUE, Pairs, controls, documents, typed, words
+from dpbounds.app.expected import expected
 from dpbounds.app.faults import Fault, fault, in_words
 from dpbounds.app.jobs import Answer, Job, Jobs
 from dpbounds.app.layout import CHOOSERS, layout, scheme_in_use
-from dpbounds.app.results import RESULTS, markdown, picture
+from dpbounds.app.results import RESULTS, markdown, parts, picture
 from dpbounds.app.tables import TABLES
 from dpbounds.app.views import PAGES, VIEWS, View, files, views_of
 from dpbounds.cli.questions.training import options_without_use
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import exact
-from dpbounds.theorems.references import cited_as
+from dpbounds.theorems.references import cited_as, without_versions
 
 HOSTS = ("127.0.0.1", "localhost")
 _HOME = Path(__file__).parent
@@ -200,6 +201,7 @@ class App:
             "first_answer": None,
             "statement": None,
             "wrong_value": None,
+            "takes": expected(view, form.values),
         }
         try:
             question = None if form_only else _question(view, pairs)
@@ -252,6 +254,9 @@ class App:
             if view.verb == "check":
                 verdict = str(document["verdict"])
                 found["verdict"] = {"holds": document["holds"], "text": verdict[:1].upper() + verdict[1:]}
+            elif view.verb == "audit" and "design" in document and document["claim"] is not None:
+                refuted = document["claim_refuted"]
+                found["verdict"] = {"holds": not refuted, "text": f"The claim is {'' if refuted else 'not '}refuted"}
         elif view.verb == "show" or (view.verb == "table" and dict(pairs).get("format", "md") == "md"):
             found["html"] = formulas.page(out)
         found["files"] = {kind: words for kind, (*_, words) in files(view.verb).items()}
@@ -309,7 +314,7 @@ class App:
             part=name,
             results=RESULTS,
             title=heading.removeprefix("# ") or RESULTS[name].title,
-            html=formulas.page(rest) if text else "",
+            parts=[(one.title, formulas.page(one.text)) for one in parts(rest)] if text else (),
             again="The other questions of this page run it again.",
         )
 
@@ -564,7 +569,7 @@ def _map(extra: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
     """Return the map with the reader's position, and the value of each order of growth there."""
     place = [_positive(given[f"at.{name}"], name) for name in ("n", "d", "epsilon") if given.get(f"at.{name}")]
     legend = [
-        (letter, tint, value, [_named(name) for name in charts.without_versions(best)])
+        (letter, tint, value, [_named(name) for name in without_versions(best)])
         for letter, tint, value, best in charts.lettered(extra["regions"])
     ]
     shown: dict[str, Any] = {"legend": legend, "orders": ()}

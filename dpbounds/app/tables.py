@@ -212,7 +212,7 @@ def _plan(found: dict[str, Any]) -> list[Rows]:
 def _verify(found: dict[str, Any]) -> list[Rows]:
     said = [one["verdict"] for one in found["checks"]]
     counts = ", ".join(f"{said.count(verdict)} {words}" for verdict, words in _VERDICTS.items())
-    head = ("statement", "check", "verdict", "promised", "measured", "interval", "why")
+    head = ("statement", "check", "verdict", "claimed", "measured", "interval", "why")
     rows = tuple(
         (
             linked(one["theorem"]),
@@ -250,6 +250,8 @@ def _between(low: Any, high: Any) -> str:
 def _audit(found: dict[str, Any]) -> list[Rows]:
     if "copies" in found:
         return [_copies(found)]
+    if "design" in found:
+        return [_scores(found)]
     findings = found.get("findings", [found])
     head = (
         *("algorithm", "verdict", "ε at least", "unassuming", "certified ε, at most", "claimed ε", "at δ", "runs"),
@@ -275,6 +277,22 @@ def _audit(found: dict[str, Any]) -> list[Rows]:
 
 
 _TOGETHER = "for all lines together"
+
+
+def _scores(found: dict[str, Any]) -> Rows:
+    """Lower bounds from scores of canaries, and the claim that they are compared with."""
+    sure, claim = f"with {_number(found['confidence'])} confidence", found["claim"]
+    gaussian, at = found["gaussian"], f"at δ = {_number(found['delta'])}"
+    rows = [
+        ("ε at least", f"{_end(found['lower']['epsilon'], 'down')} {at}, {sure} ({found['lower']['found_by']})"),
+        ("μ at least, if the run is Gaussian", f"{_end(gaussian['mu'], 'down')}, {sure} ({gaussian['found_by']})"),
+        ("scores", f"{found['included']} in, {found['excluded']} out"),
+        ("relation", found["relation"]),
+    ]
+    if claim is not None:
+        source = "" if claim["source"].startswith("--") else f" ({claim['source']})"
+        rows.append(("claimed ε", _at_most(claim["epsilon"]) + source))
+    return Rows("What the scores prove", ("", ""), tuple(rows))
 
 
 def _copies(found: dict[str, Any]) -> Rows:

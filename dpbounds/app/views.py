@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
 
 from dpbounds.app.controls import Pairs, command
 
@@ -38,8 +40,10 @@ class View:
         as_json: The answer is taken as JSON and shown as a table.
         long: Whether it runs programs for minutes: it is sent by a button, and a link does not start it.
         waits: Whether a new page waits for its button, as the example takes seconds.
-        takes: The time of the example, in words.
+        takes: The expected time; "" where ``expected.py`` has it by sampling schemes, or the answer takes a second.
         places: Fields that are not an option: a point on a map.
+        without: Controls of the verb that belong to another question.
+        changed: Fields of :class:`Control` that differ from the verb's, by control.
     """
 
     verb: str
@@ -54,6 +58,8 @@ class View:
     takes: str = ""
     sliders: tuple[Slider, ...] = ()
     places: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    changed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def opens_filled(self) -> bool:
@@ -61,7 +67,6 @@ class View:
         return self.waits or self.long
 
 
-_ACCOUNTING = "a second for full batches and Poisson samples, and up to minutes for other schemes"
 _TRAINING = ("sampling", "relation")
 _POISSON = (("sampling", "poisson"), ("sample-rate", "0.01"), ("steps", "10000"))
 _SPENT = (("noise-multiplier", "1"), *_POISSON)
@@ -71,6 +76,10 @@ _LEDGER = (  # a thousand steps of training
     '"sampling": "poisson", "sample_rate": "1/100", "count": 1000}]}'
 )
 
+_SCORES = "score,in\n" + "2.5,1\n0.5,0\n" * 20  # twenty canaries of each kind, which the scores tell apart
+_OF_RUNS = ("runs", "seconds", "enough", "jobs", "seed")  # options of audits of algorithms
+_OF_SCORES = ("scores", "scores-out", "many-runs", "threshold", "guesses", "claim")  # of audits of a model of your own
+
 VIEWS = {
     ("noise", "calibrate"): View(
         "calibrate",
@@ -79,7 +88,6 @@ VIEWS = {
         ("target-epsilon", "target-delta", "noise-multiplier", *_TRAINING),
         (("target-epsilon", "1"), ("target-delta", "1e-6"), *_POISSON),
         extra="code",
-        takes=_ACCOUNTING,
     ),
     ("noise", "epsilon"): View(
         "epsilon",
@@ -88,7 +96,6 @@ VIEWS = {
         ("delta", "noise-multiplier", *_TRAINING),
         (("delta", "1e-6"), *_SPENT),
         extra="code",
-        takes=_ACCOUNTING,
     ),
     ("noise", "delta"): View(
         "delta",
@@ -97,7 +104,6 @@ VIEWS = {
         ("epsilon", "noise-multiplier", *_TRAINING),
         (("epsilon", "7"), *_SPENT),
         extra="code",
-        takes=_ACCOUNTING,
     ),
     ("noise", "attacker"): View(
         "attacker",
@@ -106,7 +112,6 @@ VIEWS = {
         ("noise-multiplier", *_TRAINING, "false-positive-rate", "prior", "baseline"),
         (("noise-multiplier", "1"), ("sampling", "poisson"), ("sample-rate", "0.01"), ("steps", "1000")),
         extra="attacker",
-        takes=_ACCOUNTING,
     ),
     ("noise", "remaining"): View(
         "remaining",
@@ -115,7 +120,6 @@ VIEWS = {
         ("ledger", "target-epsilon", "target-delta", "relation", "dataset-size"),
         (("ledger", _LEDGER), ("target-epsilon", "4"), ("target-delta", "1e-6")),
         extra="code",
-        takes=_ACCOUNTING,
     ),
     ("noise", "ball"): View(
         "ball",
@@ -134,7 +138,7 @@ VIEWS = {
         ("file", "ledger"),
         as_json=True,
         waits=True,
-        takes="a second; minutes for very long schedules",
+        takes="about 1 s for a thousand equal steps",
     ),
     ("compare", "regimes"): View(
         "regimes",
@@ -174,7 +178,7 @@ VIEWS = {
         (("metric", "gradient-norm"), *_UNIT, ("initial-gap", "1")),
         as_json=True,
         waits=True,
-        takes="about 10 seconds",
+        takes="about 10 s",
         sliders=(Slider("n", 2, 9), Slider("epsilon", -2, 1), Slider("gradients-limit", 4, 15)),
     ),
     ("library", "statements"): View(
@@ -207,7 +211,7 @@ VIEWS = {
         (("names", "tholeti-kalyani-2020/equation-6"),),
         as_json=True,
         long=True,
-        takes="seconds to a minute for each theorem, at small size",
+        takes="5 to 60 s for each theorem, at small size",
     ),
     ("evidence", "tightness"): View(
         "tightness",
@@ -224,7 +228,31 @@ VIEWS = {
         (("name", "dp-pgd"), ("seconds", "20")),
         as_json=True,
         long=True,
-        takes="the seconds of the form at most",
+        takes="at most {seconds} s",
+        without=_OF_SCORES,
+    ),
+    ("evidence", "scores"): View(
+        "audit",
+        "What ε do scores of canaries show?",
+        "For a model of your own: scores of records that were in its data or not give a lower bound on its ε.",
+        ("scores", "one-run", "many-runs", "delta", "epsilon", "relation"),
+        (("scores", _SCORES), ("one-run", "yes"), ("delta", "1e-5"), ("epsilon", "1")),
+        as_json=True,
+        waits=True,
+        takes="about 1 s",
+        without=("name", "mutations", *_OF_RUNS),
+        changed={
+            "scores": {"required": True, "help": "A CSV file with the columns score and in (1 or 0)."},
+            "one-run": {"help": "All canaries were in one run, each by a fair coin."},
+            "many-runs": {"help": "Each score is of an independent run."},
+            "delta": {"help": "δ of the lower bound, and of the claim."},
+            "epsilon": {"default": "", "help": "A claimed ε, which the lower bound is compared with."},
+            "relation": {
+                "default": "add-or-remove-one",
+                "empty": "add-or-remove-one (default)",
+                "help": "Neighbouring relation: what the coin of a canary decides.",
+            },
+        },
     ),
     ("evidence", "explain"): View(
         "explain",
@@ -233,7 +261,7 @@ VIEWS = {
         ("name", "repetitions"),
         (("name", "dp-pgd"), ("repetitions", "16")),
         long=True,
-        takes="about a minute",
+        takes="about 60 s",
     ),
 }
 

@@ -26,7 +26,7 @@ TRACEBACK = "DPBOUNDS_TRACEBACK"
 _GROUPS = {
     "Account": ("calibrate", "epsilon", "delta", "attacker", "convert", "remaining", "ball", "check"),
     "Theorems": (*("theorems", "show", "evaluate", "compare", "tightness", "errata", "table", "regimes", "plan"),),
-    "Runs": ("demo", "run", "verify", "audit", "explain"),
+    "Runs": ("demo", "run", "fit", "verify", "audit", "explain"),
     "Contribute": ("new",),
 }
 _VERBS = tuple(chain.from_iterable(_GROUPS.values()))

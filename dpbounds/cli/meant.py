@@ -12,7 +12,8 @@ _COMMANDS = {
     "attacker": ("attack", "membership", "advantage", "tpr", "trade-off"),
     "convert": ("conversion", "conversions", "zcdp", "rdp", "gdp", "renyi"),
     "theorems": ("list", "search", "papers", "statements"),
-    "run": ("train", "fit", "sgd", "dpsgd", "dp-sgd", "algorithms"),
+    "fit": ("classify", "classifier", "regress", "regression", "train-classifier"),
+    "run": ("train", "sgd", "dpsgd", "dp-sgd", "algorithms"),
     "check": ("certificate",),
     "regimes": ("map",),
 }

@@ -10,6 +10,7 @@ than Poisson samples.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,7 +23,7 @@ from opacus.optimizers import DPOptimizer, get_optimizer_class
 from dpbounds.algorithms.ledger import DescribedRelease, Ledger
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism, demand_one_of
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike, brief, exact, positive_integer, to_float
+from dpbounds.expressions.exact import ExactLike, brief, exact, positive_integer, to_decimal, to_float
 from dpbounds.opacus.forward import ForwardWatch
 from dpbounds.opacus.optimizers import OPTIMIZERS, FiniteGhost, sum_of_squares
 from dpbounds.opacus.options import demand_decided, demand_plain_loader
@@ -30,14 +31,17 @@ from dpbounds.opacus.schemes import SCHEMES, SchemeAccounting, SchemeSampler, Wa
 from dpbounds.opacus.watching import PoissonLoader, PoissonSampler, Watch, own_generator
 from dpbounds.privacy.accountants.certified import Account, account
 from dpbounds.privacy.budgets.calibration import Calibration, calibrate
+from dpbounds.privacy.budgets.cheaper import cheaper_epsilon, cheaper_noise
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled, parts_of
 from dpbounds.privacy.mechanisms.schemes.sampling import Sampling as Scheme
 from dpbounds.privacy.publishing import certificates, statements
 from dpbounds.privacy.publishing.interoperability.opacus_accountant import NAME, POISSON, CertifiedAccountant
 from dpbounds.privacy.publishing.interoperability.opacus_sampler import demand_known_sampler, drawn_rate
 from dpbounds.privacy.relations import Relation, as_relation
-from dpbounds.privacy.values import positive
+from dpbounds.privacy.values import positive, promised_delta
 
+_ADVICE_SECONDS = Fraction(1)  # time limit of the comparison with Poisson samples
+_ADVICE_DIGITS = 4
 _RAISED = 12  # how often noise is raised: by what is missing, then twice as much, ...
 _NOISE_DRAWN = (
     "pseudo-random Gaussian numbers of PyTorch, in the precision of the parameters, from generators that are seeded by "
@@ -88,6 +92,9 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
     Raises:
         InvalidValue: An option is not allowed, or no public number is given for add-or-remove-one.
         UnsupportedMechanism: The installed Opacus or PyTorch draws Poisson samples in an unknown way.
+
+    Warns:
+        UserWarning: Once, at the first calibration or account: Poisson samples need less noise, or spend a smaller ε.
     """
 
     accountant: EngineAccountant
@@ -131,6 +138,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         self._generators: list[Any] = []
         self._watches: list[Watch] = []
         self._making: tuple[Sampling, Watch] | None = None
+        self._compared = False  # with Poisson samples
 
     # --- what is made private -----------------------------------------------------------------------------------------
 
@@ -216,15 +224,15 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
             return Composed((*before, *parts_of(planned(z))))
 
         found = calibrate(training, target_epsilon, target_delta, relation)
+        if past is None:
+            self._compare_noise(found, sampling, positive(epochs, "epochs"))
         return self.make_private(**options, noise_multiplier=_noise_that_reports(training, found))
 
     def _planned(self, sampling: Sampling, epochs: Fraction, held: int) -> Callable[[Fraction], Mechanism]:
         """Return the privacy spent by passes over a loader, as a function of the noise."""
-        kept, rate = self.accountant, sampling.sample_rate
-        steps = math.ceil(epochs * sampling.steps)
+        kept, steps = self.accountant, math.ceil(epochs * sampling.steps)
         if not isinstance(kept, SchemeAccountant):
-            drawn = drawn_rate(rate)
-            return lambda z: PoissonSampled(Gaussian(z), drawn) ** steps
+            return lambda z: _on_poisson_samples(z, sampling.sample_rate, steps)
         count, records = math.ceil(epochs) if kept.way.by_passes else steps, kept.accounted_for(held)
         return lambda z: kept.way.spent(z, sampling.steps, count, records)
 
@@ -308,6 +316,55 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         made.watched_by(watch, sampling.divisor)
         return made
 
+    # --- comparison with Poisson samples ---------------------------------------------------------------------------
+
+    def _demand_comparison(self) -> bool:
+        """Return whether Poisson samples are worth a comparison, which is then the only one of this engine."""
+        kept = self.accountant
+        wanted = isinstance(kept, SchemeAccountant) and kept.way.participations == 1 and not self._compared
+        self._compared = True
+        return wanted
+
+    def _compare_noise(self, found: Calibration, sampling: Sampling, epochs: Fraction) -> None:
+        """Warn where Poisson samples of the same expected size need less noise for the budget."""
+        if not self._demand_comparison():
+            return
+        steps = math.ceil(epochs * sampling.steps)
+        value = cheaper_noise(
+            found, lambda z: _on_poisson_samples(z, sampling.sample_rate, steps), seconds=_ADVICE_SECONDS
+        )
+        if value is not None:
+            self._advise("noise multiplier", found.value, value, found.relation)
+
+    def _compare_epsilon(self, spent: float, delta: ExactLike, relation: Relation) -> None:
+        """Warn where the same steps on Poisson samples would have spent a smaller ε."""
+        kept = self.accountant
+        if not kept.history or math.isinf(spent) or not self._demand_comparison():
+            return
+        assert isinstance(kept, SchemeAccountant)
+        instead = Composed(
+            tuple(
+                (_on_poisson_samples(z, rate, 1), count * (round(1 / rate) if kept.way.by_passes else 1))
+                for z, rate, count in kept.history
+            )
+        )
+        value = cheaper_epsilon(spent, instead, promised_delta(delta), relation, seconds=_ADVICE_SECONDS)
+        if value is not None:
+            self._advise("epsilon", spent, value, relation)
+
+    def _advise(self, name: str, here: Fraction | float, there: Fraction, relation: Relation) -> None:
+        """Warn that Poisson samples have a smaller number, and name the engine that draws them."""
+        kept = self.accountant
+        assert isinstance(kept, SchemeAccountant)
+        given = "" if kept.public_dataset_size is None else f", public_dataset_size={kept.public_dataset_size}"
+        numbers = [to_decimal(exact(value, name), _ADVICE_DIGITS, "up") for value in (here, there)]
+        warnings.warn(
+            f"sampling={kept.way.name!r}: {name} {numbers[0]}. With Poisson samples of the same expected size the "
+            f"same training has {name} {numbers[1]} under {relation}: "
+            f"PrivacyEngine(sampling={POISSON!r}, relation={str(relation)!r}{given})",
+            stacklevel=4,
+        )
+
     # --- what was spent -----------------------------------------------------------------------------------------------
 
     def account(self, delta: ExactLike, relation: str | Relation | None = None) -> Account:
@@ -322,7 +379,9 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
             UnsupportedMechanism: Add-or-remove-one, where no public number of records was given.
             NotCertified: The proof did not close.
         """
-        return self.accountant.account(delta, relation)
+        found = self.accountant.account(delta, relation)
+        self._compare_epsilon(found.enclosure.upper, delta, found.relation)
+        return found
 
     def enclosure(self, delta: ExactLike, relation: str | Relation | None = None) -> Enclosure:
         """Proven ends of the smallest ε; errors as for ``account``, but exactly 0 before the first step."""
@@ -333,7 +392,9 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
 
     def get_epsilon(self, delta: ExactLike, relation: str | Relation | None = None) -> float:
         """Return the proven upper bound of ε, rounded up; 0 before the first step, infinity after one without noise."""
-        return self.accountant.get_epsilon(delta, relation=relation)
+        spent = self.accountant.get_epsilon(delta, relation=relation)
+        self._compare_epsilon(spent, delta, self.accountant.asked(relation))
+        return spent
 
     def statement(self, delta: ExactLike, relation: str | Relation | None = None) -> str:
         """Return a paragraph fit to publish; errors as for ``account``."""
@@ -450,7 +511,12 @@ class SchemeAccountant(SchemeAccounting, EngineAccountant):
         self.asked(None)
 
 
-# --- options and loaders ----------------------------------------------------------------------------------------------
+# --- accounts and calibration -----------------------------------------------------------------------------------------
+
+
+def _on_poisson_samples(noise_multiplier: Fraction | float, sample_rate: float, steps: int) -> Composed:
+    """Return steps on Poisson samples, at the rate at which Opacus' sampler draws them."""
+    return PoissonSampled(Gaussian(noise_multiplier), drawn_rate(sample_rate)) ** steps
 
 
 def _noise_that_reports(training: Callable[[Fraction], Mechanism], found: Calibration) -> float:

@@ -40,6 +40,7 @@ from dpbounds.rates.settling import Limits
 from dpbounds.rates.trivial import Trivial, floor_of, no_floor, trivial_bounds
 from dpbounds.theorems.assumptions import Assumption
 from dpbounds.theorems.record import Bound, Metric, Part, Rate, Side, Status, Theorem
+from dpbounds.theorems.references import cited_as
 from dpbounds.theorems.registry import library
 from dpbounds.theorems.standing import standing, standing_in_words
 
@@ -77,7 +78,7 @@ class Plan(Displayed):
         rows = [
             (
                 str(one.place),
-                one.id,
+                cited_as(one.id),
                 f"{'at most' if one.bound is not None else 'of order'} {to_decimal(one.value, 4, 'up')}",
                 "says nothing here" if one.vacuous else one.like or "proven",
                 ", ".join(one.assumes),
@@ -93,7 +94,7 @@ class Plan(Displayed):
         lines = []
         for one in self.ranking:
             sign = "<=" if one.bound is not None else "~"
-            lines.append(f"{one.place}. {one.id}: {sign} {float(one.value):.4g} ({one.why})")
+            lines.append(f"{one.place}. {cited_as(one.id)}: {sign} {float(one.value):.4g} ({one.why})")
         return "\n".join(lines) or f"nothing can be ranked for {self.metric} at these numbers"
 
 

@@ -7,7 +7,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpbounds.render.latex import who
 from dpbounds.render.regime_map import regime_map
 from dpbounds.render.style import COLOURS, DASHES, canvas, keyed, save, titled
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from dpbounds.privacy.accountants.side_by_side import Method
-    from dpbounds.theorems.index import Entry
 
 ENDINGS = ("png", "svg")
 _WITH_DISPUTED = ("proved", "proved here", "repaired", "claimed", "disputed")
@@ -49,24 +47,14 @@ def write(folder: Path) -> list[Path]:
 def _regimes(metric: str, statuses: tuple[str, ...] | None = None) -> Figure:
     from dpbounds.rates.promises import ACCEPTED, compared, promises
     from dpbounds.rates.spaces import standard
-    from dpbounds.theorems.index import listing
 
     found = compared(promises(metric, statuses=statuses or ACCEPTED), standard())
     title = (
         metric.replace("-", " ").replace("sosp", "second-order stationarity")
-        + ": who wins where"
+        + ": best known orders of growth"
         + (", disputed proofs included" if statuses else "")
     )
-    names = {one.id: _cited(one) for one in listing()}
-    return regime_map(found, standard(), title=title, names=names)
-
-
-def _cited(one: Entry) -> str:
-    """Return a statement as a text cites it; those of this library by their ids."""
-    if one.paper == "dpbounds":
-        return one.id
-    by = who(one.paper).replace(r"\&", "&").replace("\\ ", " ")
-    return by if one.number == "main result" else f"{by}, {one.number}"
+    return regime_map(found, standard(), title=title)
 
 
 def ball_noise() -> Figure:

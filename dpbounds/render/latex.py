@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dpbounds.expressions.symbols import QUANTITIES
-from dpbounds.render.tables import Assumed, Conditions, Formula, Id, Missing, Standing, Table, TableCell
+from dpbounds.render.tables import Assumed, Conditions, Formula, Id, Ids, Missing, Standing, Table, TableCell
 from dpbounds.theorems.latex_text import prose
 from dpbounds.theorems.references import authors_and_year, bibtex, references
 
@@ -206,6 +206,8 @@ def _cell(cell: TableCell) -> str:
             return prose(f"`{cell.text}`")
         case Id():
             return _source(cell)
+        case Ids():
+            return prose(cell.cited)
         case Formula():
             return _formula(cell)
         case Conditions(formulas=formulas):

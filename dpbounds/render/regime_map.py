@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from dpbounds.rates.planes import Point, polygon
 from dpbounds.rates.regimes import Regimes, by_winner
 from dpbounds.rates.spaces import Space, in_letters
 from dpbounds.render.style import HATCHES, SOFT, TINTS, canvas, titled
+from dpbounds.theorems.references import cited_as, without_versions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +24,6 @@ def regime_map(
     space: Space,
     *,
     title: str = "",
-    names: Mapping[str, str] | None = None,
     largest: Sequence[Fraction | int] = (4, 2),
 ) -> Figure:
     """Draw regions with exact boundaries.
@@ -32,10 +32,8 @@ def regime_map(
         regimes: The result of ``rates.regimes`` in the space of n, d and ε.
         space: That space.
         title: Above the map.
-        names: The names of winners in the legend, by id.
         largest: The ends of the map: the largest a and b.
     """
-    called = names or {}
     figure, (axes,) = canvas(8, 6.2)
     axes.grid(visible=False)
     winners: dict[tuple[str, ...], int] = {}
@@ -45,7 +43,7 @@ def regime_map(
         if len(corners) < 3:
             continue
         index = winners.setdefault(regime.best, len(winners))
-        label = _label([called.get(name, name) for name in regime.best])
+        label = _label(list(map(cited_as, without_versions(regime.best))))
         already = axes.get_legend_handles_labels()[1]
         axes.fill(
             [float(a) for a, _ in corners],

@@ -18,6 +18,7 @@ from typing import Any
 from dpbounds.errors import InvalidValue, one_of
 from dpbounds.expressions.symbols import Quantity
 from dpbounds.theorems.formulas import in_latex, inline, letters
+from dpbounds.theorems.references import cited_as
 
 FORMATS = ("md", "latex", "html", "csv")
 COMMITTED = ("md", "latex", "csv")  # the forms that are kept in tables/, and checked
@@ -82,9 +83,10 @@ def _without_names(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Id:
-    """A statement's id, or a command: shown as code.
+    """A statement, or a command, which is shown as code.
 
     Attributes:
+        text: The id, which CSV shows. Markdown and HTML show authors, year and item of a statement of the library.
         paper: In LaTeX it is cited instead, by author and year, with its item.
         item: The item of the paper, such as "Theorem 2".
         own: Whether it is in your own file.
@@ -94,6 +96,18 @@ class Id:
     paper: str = ""
     item: str = ""
     own: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """Several statements of the library: ids in CSV; authors, year and item elsewhere."""
+
+    names: tuple[str, ...]
+
+    @property
+    def cited(self) -> str:
+        """The statements for people."""
+        return "; ".join(map(cited_as, self.names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +139,7 @@ class Missing:
     why: str
 
 
-TableCell = str | Id | Formula | Conditions | Assumed | Standing | Missing | None
+TableCell = str | Id | Ids | Formula | Conditions | Assumed | Standing | Missing | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +281,8 @@ def _markdown_cell(cell: TableCell) -> str:
         case None:
             return ""
         case Id(text=text):
-            return f"`{text}`"
+            name = cited_as(text)
+            return f"`{text}`" if name == text else _escaped(name)
         case Formula():
             bars = cell.latex().replace("|", r"\vert ")
             return f"${bars}$"
@@ -275,9 +290,11 @@ def _markdown_cell(cell: TableCell) -> str:
             return _escaped(_words(cell))
 
 
-def _words(cell: str | Conditions | Assumed | Standing | Missing) -> str:
+def _words(cell: str | Ids | Conditions | Assumed | Standing | Missing) -> str:
     """Return a cell without formulas in two dimensions, as text."""
     match cell:
+        case Ids():
+            return cell.cited
         case Conditions(formulas=formulas):
             return "; ".join(one.plain() for one in formulas)
         case Assumed(names=names):
@@ -311,7 +328,8 @@ def _html_cell(cell: TableCell) -> str:
         case None:
             return ""
         case Id(text=text):
-            return f"<code>{html.escape(text)}</code>"
+            name = cited_as(text)
+            return f"<code>{html.escape(text)}</code>" if name == text else html.escape(name)
         case Formula():
             return cell.mathml()
         case _:
@@ -340,6 +358,8 @@ def _csv_cell(cell: TableCell) -> str:
             return ""
         case Id(text=text):
             return text
+        case Ids(names=names):
+            return ", ".join(names)
         case Formula():
             return cell.plain()
         case _:

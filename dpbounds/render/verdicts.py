@@ -64,5 +64,5 @@ def _group(axes: Axes, group: Sequence[Found], *, over: bool) -> None:
     if over:
         axes.set_xscale("log")
         plain_decades(axes.xaxis)
-    axes.set_xlabel("measured / promised" if over else "measured - promised")
+    axes.set_xlabel("measured / claimed" if over else "measured - claimed")
     titled(axes, "Bounds and formulas" if over else "Exponents")

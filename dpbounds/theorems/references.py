@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
 
 from dpbounds.errors import InvalidValue, shortened
-from dpbounds.theorems.index import OWN, PAPERS, Entry, listing
+from dpbounds.theorems.index import EXPLICIT, OWN, PAPERS, Entry, listing
 
 FILE = "references.bib"
 REQUIRED: Mapping[str, frozenset[str]] = MappingProxyType(
@@ -27,6 +27,7 @@ REQUIRED: Mapping[str, frozenset[str]] = MappingProxyType(
     }
 )
 
+_TRIVIAL = "trivial"
 _HEAD = re.compile(r"@([a-z]+)\{([a-z0-9-]+),\n")
 _FIELD = re.compile(r"[ ]+([a-z]+)[ ]*=[ ]*\{")
 _FIELD_END = re.compile(r"\},\n")
@@ -196,7 +197,11 @@ def cited_as(name: str) -> str:
     ('dpbounds, langevin under pl', 'wang-xu-2019')
     >>> cited_as("wang-xu-2019/theorem-2/explicit: tuned")  # with a part of the statement
     'Wang & Xu 2019, Theorem 2, explicit: tuned'
+    >>> cited_as("trivial")  # the name of that bound in rankings and regimes
+    'the bound without any algorithm'
     """
+    if name == _TRIVIAL:
+        return "the bound without any algorithm"
     statement, colon, part = name.partition(": ")
     entry = _entries_by_id().get(statement)
     if entry is None:
@@ -204,6 +209,29 @@ def cited_as(name: str) -> str:
     paper = OWN if entry.paper == OWN else authors_and_year(entry.paper)
     cited = paper if entry.number == "main result" else f"{paper}, {entry.number}"
     return cited + colon + part
+
+
+def without_versions(names: Sequence[str]) -> list[str]:
+    """Return ids without the versions with constants of statements that are among them.
+
+    >>> without_versions(["wang-xu-2019/theorem-2", "wang-xu-2019/theorem-2/explicit"])
+    ['wang-xu-2019/theorem-2']
+    """
+    return [name for name in names if name.removesuffix(EXPLICIT) not in names or not name.endswith(EXPLICIT)]
+
+
+def id_of(name: str) -> str:
+    """Return the id of the statement that :func:`cited_as` writes so; any other name is returned as it is.
+
+    >>> id_of("Arora et al. 2023, Theorem 4.2"), id_of("wang-xu-2019/theorem-2")
+    ('cited/arora-et-al-2023/theorem-4.2', 'wang-xu-2019/theorem-2')
+    """
+    return _ids_by_citation().get(name, name)
+
+
+@cache
+def _ids_by_citation() -> Mapping[str, str]:
+    return MappingProxyType({cited_as(name): name for name in _entries_by_id()})
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import shlex
 import traceback
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -16,20 +17,24 @@ from typing import Any
 from dpbounds.errors import InvalidValue, demand, nearest, shown
 from dpbounds.theorems.index import INDEX, Entry, file_of, indexed, listing, module_of, modules, order
 from dpbounds.theorems.record import Theorem
+from dpbounds.theorems.references import id_of
 
 
 def theorem(name: str) -> Theorem:
-    """Return the statement with that id; or the one in a file, if the name is a path that ends in ``.py``.
+    """Return the statement with that id, or with the name that tables show; or the one in a file ``*.py``.
 
     Raises:
         InvalidValue: There is none; the message names similar ids.
 
     >>> theorem("wang-xu-2019/theorem-2").number
     'Theorem 2'
+    >>> theorem("Wang & Xu 2019, Theorem 2").id
+    'wang-xu-2019/theorem-2'
     """
     demand("id", name, str)
     if name.endswith(".py"):
         return from_file(Path(name))
+    name = id_of(name)
     module = module_of(name)
     try:
         found = importlib.import_module(module)
@@ -41,8 +46,15 @@ def theorem(name: str) -> Theorem:
             raise InvalidValue("id", name, "a statement whose file exists", advice) from None
         near = nearest(name, [entry.id for entry in listing()])
         allowed = f"an id such as {', '.join(near)}" if near else "an id that `dpbounds theorems` lists"
-        raise InvalidValue("id", name, allowed, "or a path to a file of your own that ends in .py") from None
+        advice = f"`dpbounds theorems --search {shlex.quote(name)}` lists those that name it" if _is_named(name) else ""
+        own = "or a path to a file of your own that ends in .py"
+        raise InvalidValue("id", name, allowed, advice or own) from None
     return _statement_in(found, name)
+
+
+def _is_named(word: str) -> bool:
+    """Return whether a statement of the library has a word in its id, number or title."""
+    return any(word.lower() in f"{entry.id} {entry.number} {entry.title}".lower() for entry in listing())
 
 
 class _Reader(SourceFileLoader):

@@ -10,13 +10,15 @@ from urllib.parse import urlencode
 
 import pytest
 
-from dpbounds.app import charts, extras, formulas, printed, results, work
+import dpbounds as dp
+from dpbounds.app import charts, expected, extras, formulas, printed, results, work
 from dpbounds.app.jobs import Answer, Jobs
 from dpbounds.app.server import _address, _map, application
 from dpbounds.app.tables import TABLES
 from dpbounds.app.views import VIEWS
 from dpbounds.cli import main
 from dpbounds.cli.printing import output
+from dpbounds.cli.questions.training import samplings
 from tests.app.conftest import Client
 
 CALIBRATE = "target-epsilon=1&target-delta=1e-6&sample-rate=0.01&steps=10000"
@@ -56,7 +58,8 @@ def test_an_example_that_takes_seconds_is_filled_in_and_waits(ask, inline, key):
     assert page.status_code == 200
     assert inline.asked == []
     for name, value in VIEWS[key].example:
-        assert re.search(rf'id="of-{name}"[^>]* value="{value}"|<option value="{value}" selected>', page.text)
+        field = rf'id="of-{name}"[^>]*(?: value="{value}"|>\n{value})|<option value="{value}" selected>'
+        assert re.search(field, page.text)
 
 
 @pytest.mark.seconds
@@ -436,6 +439,23 @@ def test_cheaper_samples_are_a_link_to_the_answer_that_was_promised(ask):
     assert "Cheaper:" not in other.text
 
 
+def test_scores_of_canaries_are_audited_in_a_form(ask):
+    query = urlencode(VIEWS["evidence", "scores"].example)
+    page = ask.get(f"/evidence/scores?{query}")
+    coins = [True, False] * 20
+    known = dp.audit_scores([2.5 if coin else 0.5 for coin in coins], coins, design="one-run", delta="1e-5")
+    shown = re.search(r'data-name="">ε at least</td><td role="cell" data-name="">([0-9.]+) at δ', page.text)[1]
+    assert float(known.epsilon) * (1 - 1e-3) <= float(shown) <= known.epsilon
+    assert "The claim is refuted" in page.text
+    for name in ("runs", "jobs", "name"):
+        assert f'id="of-{name}"' not in page.text
+    for name in ("scores", "threshold", "claim"):
+        assert f'id="of-{name}"' not in ask.get("/evidence/audit").text
+    neither = ask.get(f"/evidence/scores?{urlencode({'scores': 'score,in'})}")
+    assert neither.status_code == 422
+    assert "“scores” needs one of “one run”" in refused(neither)
+
+
 class Timed:
     """Starts every question, and answers those with a time limit."""
 
@@ -480,13 +500,49 @@ def test_a_long_question_has_a_first_answer(inline):
     jobs.close()
 
 
+def test_the_attacker_form_has_a_first_answer(inline):
+    start = Timed(inline)
+    jobs = Jobs(start, 4)
+    page = Client(application(jobs)).get("/noise/attacker?noise-multiplier=2&sampling=full-batch&steps=3")
+    assert [("--time-limit" in argv) for argv in start.asked] == [False, True]
+    assert "The answer below is proven. A better one is being computed." in page.text
+    assert re.search('<h2 class="headline">true positives at 0.001 <strong>at most 0.0', page.text)
+    jobs.close()
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        (
+            "noise/calibrate?target-epsilon=1&target-delta=1e-6&sampling=shuffled&batches=9&epochs=2",
+            "about 22 s for a run",
+        ),
+        ("noise/epsilon?delta=1e-6&noise-multiplier=1&sampling=poisson&sample-rate=0.1&steps=9", "about 1 s for a run"),
+        ("noise/attacker?noise-multiplier=1&sampling=shuffled&batches=9&epochs=2", "more than 120 s for a run"),
+        ("evidence/audit?name=dp-pgd&seconds=7", "at most 7 s"),
+        ("plan/plan", "about 10 s"),
+    ],
+)
+def test_expected_times_are_numbers(inline, address, told):
+    inline.stuck = True
+    jobs = Jobs(inline, 4)
+    assert told in Client(application(jobs)).get("/" + address).text
+    jobs.close()
+
+
+def test_times_are_known_of_schemes_and_questions_that_exist():
+    schemes = {one for one in expected._SECONDS if one in samplings()}
+    assert schemes == set(expected._SECONDS)
+    assert {verb for verbs in expected._SECONDS.values() for verb in verbs} <= {view.verb for view in VIEWS.values()}
+
+
 @pytest.mark.seconds
 def test_a_verification_is_a_table_with_links(ask):
     query = "names=tholeti-kalyani-2020/equation-6"
     ask.post("/evidence/verify", content=query)
     page = ask.get(f"/evidence/verify?{query}")
     head, *rows = rows_of(page)
-    assert head[:4] == ["statement", "check", "verdict", "promised"]
+    assert head[:4] == ["statement", "check", "verdict", "claimed"]
     assert len(rows) == 6
     assert {row[2] for row in rows} == {"holds"}
     assert 'href="/library/statement?name=tholeti-kalyani-2020/equation-6"' in page.text
@@ -558,6 +614,30 @@ def test_what_was_found_is_there_to_be_read(ask, name):
     for picture in re.findall('<img src="([^"]+)"', page.text):
         shown = ask.get(f"/evidence/results/{picture}")
         assert (shown.status_code, shown.headers["content-type"]) == (200, "image/png")
+
+
+def test_the_rows_of_a_long_page_are_folded_by_paper_and_none_is_lost():
+    rest = results.markdown("verification").partition("\n")[2]
+    rows = re.findall(r"^\|.*$", rest, re.MULTILINE)
+    found = results.parts(rest)
+    shown = [row for part in found for row in part.text.splitlines() if row.startswith("|") and row not in rows[:2]]
+    assert sorted(shown) == sorted(rows[2:])
+    assert max(len(part.text.splitlines()) for part in found if not part.title) < 20
+    titles = [part.title for part in found if part.title]
+    assert len(set(titles)) == len(titles)
+    (title,) = [one for one in titles if one.startswith("Wang & Xu 2019 ")]
+    counts = [int(number) for number in re.findall(r": (\d+)", title)]
+    assert sum(counts) == sum(row.startswith("| Wang & Xu 2019, ") for row in rows)
+    assert "## " not in "".join(part.text for part in found).replace("###", "")
+
+
+@pytest.mark.seconds
+def test_names_of_statements_in_a_table_are_links(ask):
+    page = ask.get("/compare/table?name=gradient-norm")
+    address = "/library/statement?name=cited/arora-et-al-2023/theorem-4.2"
+    assert f'<td><a href="{address}">Arora et al. 2023, Theorem 4.2</a></td>' in page.text
+    part = "/library/statement?name=lowy-ullman-wright-2024/corollary-4.3"
+    assert f'<td><a href="{part}">Lowy et al. 2024, Corollary 4.3: combined</a></td>' in page.text
 
 
 def test_pictures_are_of_that_folder_only(ask):

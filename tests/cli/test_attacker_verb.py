@@ -6,6 +6,7 @@ import pytest
 
 import dpbounds as dp
 from dpbounds.cli import main
+from dpbounds.expressions.time_limit import TimeIsUp
 
 RUN = ["--noise-multiplier", "2", "--steps", "3"]
 
@@ -84,3 +85,44 @@ def test_a_certificate_needs_a_delta(capsys, tmp_path):
     assert main(["epsilon", *words, "--certificate", str(tmp_path / "c.json")]) == 1
     assert "no rule for delta = 0" in capsys.readouterr().err
     assert not (tmp_path / "c.json").exists()
+
+
+def test_a_time_limit_returns_the_same_where_it_is_not_reached(answer):
+    options = ["--false-positive-rate", "0.01", "--baseline", "0.2"]
+    whole, _ = answer("attacker", *RUN, *options)
+    limited, notes = answer("attacker", *RUN, *options, "--time-limit", "1000000")
+    assert (limited, notes) == (whole, "")
+
+
+@pytest.mark.parametrize("prior", ["1/2", "0.1", "0.99"])
+def test_a_time_limit_returns_bounds_that_hold(answer, monkeypatch, prior):
+    options = ["--false-positive-rate", "0,0.01,0.3,1", "--prior", prior, "--baseline", "0.2"]
+    whole, _ = answer("attacker", *RUN, *options)
+
+    def stopped(*_):
+        raise TimeIsUp
+
+    monkeypatch.setattr("dpbounds.privacy.accountants.attackers.true_positive_rate", stopped)
+    quick, notes = answer("attacker", *RUN, *options, "--time-limit", "1000000")
+    assert "the time limit ended the search" in notes
+    assert quick["complete"] is False
+    names = ("advantage", "bayes_risk")
+    known = [(whole[name], quick[name]) for name in names]
+    known += [
+        (exact["true_positive_rate"], found["true_positive_rate"])
+        for exact, found in zip(whole["rates"], quick["rates"], strict=True)
+    ]
+    for exact, found in known:
+        ends = found["lower"], exact["lower"], exact["upper"], found["upper"]
+        assert sorted(ends, key=Fraction) == list(ends)
+    assert whole["reconstruction_risk"] <= quick["reconstruction_risk"] < 1
+    assert quick["rates"][1]["true_positive_rate"]["upper"] < 2 * whole["rates"][1]["true_positive_rate"]["upper"]
+    assert quick["advantage"]["upper"] == whole["advantage"]["upper"]
+
+
+def test_a_time_limit_within_which_nothing_is_proven_is_an_error(capsys):
+    sampled = ["--noise-multiplier", "1", "--sampling", "random-allocation", "--batches", "100", "--epochs", "10"]
+    assert main(["attacker", *sampled, "--time-limit", "1e-6"]) != 0
+    assert "the time limit passed before any delta below 1 was proven; allow more" in capsys.readouterr().err
+    assert main(["attacker", *RUN, "--time-limit", "1", "--least-rate", "0.01"]) != 0
+    assert "does not fit --least-rate" in capsys.readouterr().err

@@ -1,6 +1,7 @@
 """`dpbounds audit --scores`: bounds from a file of scores, compared with claims from options and files."""
 
 import json
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -72,6 +73,34 @@ def test_two_files_are_one(known, scores, written, data):
     assert both == data("--scores", scores, "--many-runs")
     exchanged = data("--scores", outside, "--scores-out", inside, "--many-runs")
     assert exchanged["lower"]["epsilon"] == 0
+
+
+def test_a_numpy_file_is_read_as_a_csv_file_is(known, scores, data, tmp_path):
+    values, coins = known
+    both, inside, outside = (str(tmp_path / name) for name in ("both.npy", "in.npy", "out.npy"))
+    np.save(both, np.column_stack([values, coins]))
+    np.save(inside, values[coins])
+    np.save(outside, values[~coins, np.newaxis].astype(np.float64))
+    expected = data("--scores", scores, "--one-run")
+    assert data("--scores", both, "--one-run") == expected
+    assert data("--scores", inside, "--scores-out", outside, "--one-run")["lower"] == expected["lower"]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (np.zeros(4), "columns score and in, not .*its shape is"),
+        (np.zeros((4, 3)), "its shape is"),
+        (np.array([[1.0, 2.0]]), "holds 1 or 0"),
+        (np.array([[np.nan, 1.0]]), "finite scores"),
+        (np.array([["1", "0"]]), "its entries are not numbers"),
+        (b"score,in\n1,1\n", "a NumPy file of numbers"),
+    ],
+)
+def test_a_numpy_file_that_has_no_scores_is_refused(content, told, refused, tmp_path):
+    path = tmp_path / "scores.npy"
+    path.write_bytes(content) if isinstance(content, bytes) else np.save(path, content)
+    assert re.search(told, refused("--scores", str(path), "--one-run"))
 
 
 def test_choices_are_passed_on(known, scores, data):

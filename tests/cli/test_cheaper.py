@@ -30,6 +30,8 @@ BUDGET = ["--target-epsilon", "2", "--target-delta", "1e-5"]
         (dp.Shuffled(dp.Gaussian(3), 20) @ dp.Gaussian(9), None),
         (dp.Shuffled(dp.Gaussian(3), 20) @ dp.Shuffled(dp.Gaussian(3), 30), None),
         (dp.PoissonSampled(dp.Gaussian(3), "0.1") ** 4, None),
+        (dp.Shuffled(dp.Laplace(1), 20) ** 2, None),  # these may be reports of one record each
+        (dp.Shuffled(dp.PureDP(1, relation="replace-one"), 20), None),
     ],
 )
 def test_poisson_samples_have_the_expected_size_of_the_batches_that_they_replace(

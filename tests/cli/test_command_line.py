@@ -29,7 +29,7 @@ BALL = ["--sensitivity", "2", "--dimension", "3", "--dataset-size", "100", "--st
 GROUPS = {
     "Account": ["calibrate", "epsilon", "delta", "attacker", "convert", "remaining", "ball", "check"],
     "Theorems": ["theorems", "show", "evaluate", "compare", "tightness", "errata", "table", "regimes", "plan"],
-    "Runs": ["demo", "run", "verify", "audit", "explain"],
+    "Runs": ["demo", "run", "fit", "verify", "audit", "explain"],
     "Contribute": ["new"],
 }
 VERBS = tuple(verb for verbs in GROUPS.values() for verb in verbs)

@@ -189,7 +189,7 @@ def test_a_statement_of_ones_own(data, said, tmp_path):
     found = data("evaluate", str(file), "n=100", "d=10", "epsilon=1", "lipschitz=2")
     assert found["value"] == {"lower": "0.1", "upper": "0.1"}
     out = said("compare", str(file), EXPLICIT, *POINT, "epsilon=1", "--parts", "bound,tuned")
-    assert "mine/theorem-1 bound: 0.00025" in out
+    assert "mine/theorem-1, bound: 0.00025" in out
     assert "ratio: " in out
 
 
@@ -222,7 +222,7 @@ def test_tightness_in_words_and_for_programs(data, said, refused):
     assert float(one["ratio"]["lower"]) <= 1 <= float(one["ratio"]["upper"])
     assert found["open"] is None
     words = said("tightness", exact)
-    assert f"{exact} bound: exact" in words
+    assert "dpbounds, noisy descent exact, bound: exact" in words
     assert "loses     nothing" in words
     assert "open: " in said("tightness", "wang-chen-xu-2019/theorem-5/explicit")
     assert "ID must be a statement with a bound with constants" in refused("tightness", "wang-xu-2019/theorem-1")

@@ -92,6 +92,7 @@ COMMANDS = {
     "plan": [("plan", "--metric", "population-gradient-norm", *NUMBERS)],
     "demo": [("demo", "--output", "FOLDER", "--epsilon", "4", "--repetitions", "2", "--seed", "3")],
     "run": [("run", "dp-gd", "n=50", "d=2", "steps=4", "--epsilon", "1", *DELTA, "--seed", "3", "--output", "FOLDER")],
+    "fit": [],  # no interval
     "verify": [("verify", "tholeti-kalyani-2020/equation-6", "--quick")],
     "audit": [("audit", "dp-pgd", "--runs", "200", "--seconds", "0", "--seed", "3")],
     "explain": [("explain", "dp-pgd", "--repetitions", "4", "--seed", "2")],

@@ -23,9 +23,9 @@ def test_for_programs(data):
 
 def test_for_people(said):
     out = said("gradient-norm")
-    warm = "lowy-ullman-wright-2024/corollary-4.3"
-    path = "dpbounds/second-order-path-noise/warm-start/rate"  # a second-order point is as good
-    assert f"where n ε >= d\n  d^(2/3)/(n ε)  by {path}, {warm}, {warm}/explicit\n" in out
+    warm = "Lowy et al. 2024, Corollary 4.3"
+    path = "dpbounds, second order path noise, warm start, rate"  # a second-order point is as good
+    assert f"where n ε >= d\n  d^(2/3)/(n ε)  by {path}; {warm}; {warm}, explicit\n" in out
     assert "\n  tight: equals the lower bound\n" in out
     assert "\n  gap: d^(1/6) above the best lower bound\n" in out
     assert "\n  open: no lower bound that compares is known\n" in said("projected-gradient-norm")
@@ -36,7 +36,10 @@ def test_for_people(said):
 def test_disputed_results_are_shown_on_request_only(said):
     assert "disputed" in said("sosp").split("not compared")[1]
     out = said("sosp", "--status", "disputed,claimed,proved")
-    assert "note: lowy-ullman-wright-2024/corollary-4.4 is disputed" in out
+    assert (
+        "note: Lowy et al. 2024, Corollary 4.4 is disputed: `dpbounds show lowy-ullman-wright-2024/corollary-4.4`"
+        in out
+    )
 
 
 def test_a_fixed_epsilon(data):

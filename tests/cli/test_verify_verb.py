@@ -82,7 +82,7 @@ def test_quick_runs_one_check_of_every_statement_and_says_what_it_leaves_out(sai
     assert out.count("formula: ") == 1
     assert f"1 checks of 6, one of every statement; the rest: dpbounds verify {statement}\n" in out
     page = (folder / "verification.md").read_text()
-    assert page.count(f"\n- {statement}, ball overlap") == 5
+    assert page.count("\n- Tholeti & Kalyani 2021, Equation 6, ball overlap") == 5
     assert f"Made by `dpbounds verify {statement} --quick`" in page
     found = data(statement, "--quick")
     run, left = ({one["name"] for one in found[where]} for where in ("checks", "left_out"))

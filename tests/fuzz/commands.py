@@ -125,6 +125,10 @@ BASES: dict[str, tuple[str, ...]] = {
         "--metric gradient-norm --n 1e6 --d 100 --epsilon 1 --delta 1e-6 --lipschitz 1 --smoothness 1 --initial-gap 1",
         "--metric gradient-norm --data d.csv --ranges r.csv --label y --positive 1 --epsilon 1 --delta 1e-3",
     ),
+    "fit": (
+        "d.csv --label y --classes 0,1 --ranges r.csv --epsilon 1 --delta 1e-3",
+        "d.csv --label a --target-range -1,1 --category y=0,1 --estimate-ranges --epsilon 9 --delta 1e-3 --json",
+    ),
     "verify": ("tholeti-kalyani-2020/equation-6",),
     "audit": (
         "dp-pgd --runs 20",
@@ -266,7 +270,8 @@ def faults(words: list[str], ended: Ended, changed: list[str]) -> Iterator[str]:
             yield "no JSON"
     if errors and changed:
         yield "left behind: " + ", ".join(changed)
-    given = " ".join([*words, "dpbounds-demo" if words[0] == "demo" else "", "nowhere" if "link" in words else ""])
+    own = f"dpbounds-{words[0]}" if words[0] in ("demo", "fit") else ""  # where these write to by default
+    given = " ".join([*words, own, "nowhere" if "link" in words else ""])
     here = any(word.split("=")[-1] == "." for word in words)  # as the folder to write to
     if not here and (strangers := [name for name in changed if name not in given]):
         yield "files that nobody named: " + ", ".join(strangers)

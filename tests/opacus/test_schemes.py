@@ -5,7 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
+import warnings
 from collections import Counter
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -24,6 +27,7 @@ from dpbounds.privacy.accountants.certified import delta, epsilon
 from dpbounds.privacy.mechanisms import (
     BallsInBins,
     Gaussian,
+    PoissonSampled,
     RandomlyAllocated,
     SampledWithoutReplacement,
     Shuffled,
@@ -157,19 +161,84 @@ def test_what_may_be_claimed(name: str) -> None:
     assert check_certificate(json.loads(json.dumps(mine.certificate("1e-5")))).holds
 
 
+def without_noise() -> dict[str, Any]:
+    return {name: value for name, value in parts(batch=20).items() if name != "noise_multiplier"}
+
+
 @pytest.mark.seconds
 @pytest.mark.parametrize("name", [SHUFFLED, KEPT_BINS])
 def test_noise_for_a_budget(name: str) -> None:
     mine = engine(name)
-    options = parts(batch=20)
-    del options["noise_multiplier"]
-    made = mine.make_private_with_epsilon(**options, target_epsilon=2, target_delta="1e-5", epochs="3/2")
+    made = mine.make_private_with_epsilon(**without_noise(), target_epsilon=2, target_delta="1e-5", epochs="3/2")
     one_pass(made)
     one_pass(made)
     past = mine.accountant.composition
     assert mine.get_epsilon("1e-5") <= 2  # not 2.00009, where δ at 2 is proven
     assert delta(past, epsilon=2, relation="zero-out-one").at_most(Fraction(1, 10**5))
     assert not delta(past, epsilon="1.9", relation="zero-out-one").at_most(Fraction(1, 10**5))
+
+
+@pytest.fixture
+def advice(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], list[str]]]:
+    """The warnings so far that compare with Poisson samples, of comparisons without haste; forgotten once read."""
+    monkeypatch.setattr("dpbounds.opacus.engine._ADVICE_SECONDS", Fraction(10**6))
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+
+        def read() -> list[str]:
+            said = [str(each.message) for each in found if "Poisson samples of the same" in str(each.message)]
+            found.clear()
+            return said
+
+        yield read
+
+
+@pytest.mark.seconds
+def test_a_calibration_names_the_noise_of_poisson_samples_once(advice: Any) -> None:
+    mine = engine(SHUFFLED, relation="replace-one")
+    budget = {"target_epsilon": 2, "target_delta": "1e-5", "epochs": 2}
+    made = mine.make_private_with_epsilon(**without_noise(), **budget)
+    (said,) = advice()
+    poisson = PrivacyEngine(relation="replace-one")
+    assert said.endswith("PrivacyEngine(sampling='poisson', relation='replace-one')")
+    least = poisson.make_private_with_epsilon(**without_noise(), **budget)[1].noise_multiplier
+    named = Fraction(re.findall(r"noise multiplier ([0-9]+[.][0-9]+)", said)[1])
+    assert least <= named < Fraction("1.001") * Fraction(least)
+    assert named < Fraction(made[1].noise_multiplier) * Fraction(95, 100)
+    one_pass(made)
+    mine.statement("1e-5")
+    assert not advice()
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(("name", "noted"), [(SHUFFLED, True), (FRESH_BINS, False), (KEPT_BINS, True)])
+def test_an_account_names_the_epsilon_of_poisson_samples_once(name: str, noted: bool, advice: Any) -> None:
+    mine = engine(name)
+    made = mine.make_private(**parts(noise_multiplier=2.0))
+    for _ in range(3):
+        one_pass(made)
+    spent = mine.get_epsilon("1e-5")
+    mine.get_epsilon("1e-5")
+    said = advice()
+    assert len(said) == noted
+    if noted:
+        numbers = [Fraction(each) for each in re.findall(r"epsilon ([0-9]+[.][0-9]+)", said[0])]
+        expected = epsilon(PoissonSampled(Gaussian(2), Fraction(1, STEPS)) ** (3 * STEPS), "1e-5", "zero-out-one")
+        assert spent <= numbers[0] < Fraction("1.001") * Fraction(spent)
+        assert expected.exact_lower <= numbers[1] < Fraction("1.001") * expected.exact_upper
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(("seconds", "noted"), [(Fraction(1, 10**9), False), (Fraction(10**6), True)])
+def test_a_comparison_that_takes_too_long_says_nothing(
+    seconds: Fraction, noted: bool, monkeypatch: pytest.MonkeyPatch, advice: Any
+) -> None:
+    monkeypatch.setattr("dpbounds.opacus.engine._ADVICE_SECONDS", seconds)
+    made = (mine := engine(SHUFFLED)).make_private(**parts(noise_multiplier=2.0))
+    one_pass(made)
+    one_pass(made)
+    assert mine.get_epsilon("1e-5") > 0
+    assert len(advice()) == noted
 
 
 def test_a_pass_that_is_left_early_counts_as_a_whole_one() -> None:

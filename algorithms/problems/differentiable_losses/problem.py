@@ -6,6 +6,7 @@ problem is made, and its global precision stays as it is.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -263,6 +264,7 @@ def differentiable(
     trusted = {name: positive(value, f"assumed[{name!r}]") for name, value in (assumed or {}).items()}
     if not trusted.keys() <= _TRUSTED:
         raise InvalidValue("assumed", ", ".join(sorted(trusted)), f"some of {', '.join(sorted(_TRUSTED))}")
+    _demand_two_arguments(loss)
     made, clipping, start, leaves = compiled(
         loss, parameters, records, clip, memory_limit, per_distance is not None, copies
     )
@@ -279,3 +281,17 @@ def differentiable(
         leaves=leaves,
         compiled=made,
     )
+
+
+def _demand_two_arguments(loss: Loss) -> None:
+    """Raise ``InvalidValue`` for a loss of batches, or of inputs and targets, which takes other arguments."""
+    try:
+        signature = inspect.signature(loss)
+    except (TypeError, ValueError):  # it has none
+        return
+    try:
+        signature.bind(None, None)
+    except TypeError:
+        allowed = "a function of the parameters and one record, loss(w, z)"
+        advice = "with records=(X, Y), z is the pair (x, y) of one record, without the dimension of a batch"
+        raise InvalidValue("loss", f"of the arguments {signature}", allowed, advice) from None

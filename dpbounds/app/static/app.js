@@ -129,7 +129,7 @@ let here = location.pathname + location.search;
 addEventListener("popstate", () => { if (location.pathname + location.search !== here) location.reload(); });
 
 // Sliders hold powers of ten, the text beside them is sent. A chosen file fills the text of its field, without the
-// line breaks and blanks between the lines of JSON.
+// line breaks and blanks between the lines of JSON; CSV keeps its lines.
 function enhance(part) {
   for (const slider of part.querySelectorAll(".slider")) {
     const text = document.getElementById(slider.dataset.for);
@@ -146,7 +146,7 @@ function enhance(part) {
     chooser.hidden = chooser.labels[0].hidden = false;
     chooser.addEventListener("change", async () => {
       const text = chooser.files[0] && await chooser.files[0].text();
-      if (text !== undefined) document.getElementById(chooser.dataset.for).value = text.replace(/\r?\n\s*/g, "");
+      if (text !== undefined) document.getElementById(chooser.dataset.for).value = text.trimStart().startsWith("{") ? text.replace(/\r?\n\s*/g, "") : text;
     });
   }
 }

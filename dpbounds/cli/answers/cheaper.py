@@ -7,18 +7,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpbounds.cli.answers.methods import Question, certified
+from dpbounds.cli.answers.methods import Question
 from dpbounds.cli.printing import output
-from dpbounds.errors import DpboundsError
 from dpbounds.expressions.exact import to_decimal
-from dpbounds.expressions.time_limit import time_limited
 from dpbounds.privacy.mechanisms import Composed, Mechanism, PoissonSampled, parts_of
 
 if TYPE_CHECKING:
     from dpbounds.privacy.budgets.calibration import Calibration
     from dpbounds.privacy.relations import Relation
 
-_WORTH_SAYING = Fraction(95, 100)  # the share of the number asked for, below which another scheme is named
 SECONDS = Fraction(5)  # limit of the search for unrequested advice
 _DIGITS = 6
 
@@ -73,21 +70,15 @@ def cheaper_noise(found: Calibration, factory: Callable[[Fraction], Mechanism]) 
     known = poisson_in_place_of(found.mechanism)
     if found.solve != "noise" or found.group_size > 1 or not found.complete or known is None:
         return None
-    from dpbounds.privacy.budgets.calibration import sufficient_noise
-    from dpbounds.privacy.values import Budget
+    from dpbounds.privacy.budgets import cheaper
 
     def instead(noise: Fraction) -> Mechanism:
         poisson = poisson_in_place_of(factory(noise))
         assert poisson is not None
         return poisson[0]
 
-    budget = Budget(found.target_epsilon, found.target_delta, found.relation)
-    try:
-        with time_limited(SECONDS):
-            value = sufficient_noise(instead, budget)
-    except DpboundsError:  # no advice, then: the question was about another scheme, and is answered
-        return None
-    return _if_worth_saying(Cheaper("noise_multiplier", value, known[1], found.relation), found.value)
+    value = cheaper.cheaper_noise(found, instead, SECONDS)
+    return None if value is None else Cheaper("noise_multiplier", value, known[1], found.relation)
 
 
 def cheaper_epsilon(question: Question, spent: Fraction | float) -> Cheaper | None:
@@ -95,15 +86,7 @@ def cheaper_epsilon(question: Question, spent: Fraction | float) -> Cheaper | No
     known = poisson_in_place_of(question.mechanism)
     if question.wanted != "epsilon" or question.group_size > 1 or known is None:
         return None
-    asked = Question("epsilon", question.target, known[0], question.relation, None, 1, SECONDS)
-    try:
-        value = certified(asked).enclosure.exact_upper
-    except DpboundsError:
-        return None
-    if not isinstance(value, Fraction):
-        return None
-    return _if_worth_saying(Cheaper("epsilon", value, known[1], question.relation), spent)
+    from dpbounds.privacy.budgets import cheaper
 
-
-def _if_worth_saying(found: Cheaper, known: Fraction | float) -> Cheaper | None:
-    return found if found.value < _WORTH_SAYING * known else None
+    value = cheaper.cheaper_epsilon(spent, known[0], question.target, question.relation, SECONDS)
+    return None if value is None else Cheaper("epsilon", value, known[1], question.relation)

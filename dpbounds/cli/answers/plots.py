@@ -16,6 +16,7 @@ from dpbounds.cli.printing.output import plain, print_written
 from dpbounds.cli.printing.progress import progress_bar
 from dpbounds.cli.questions.options import FILE, PICTURES, unfit, writable, writing
 from dpbounds.errors import InvalidValue
+from dpbounds.theorems.references import cited_as
 
 if TYPE_CHECKING:
     import numpy as np
@@ -140,7 +141,8 @@ def plan(found_at: Callable[[Fraction], Plan], dataset_size: Fraction) -> Figure
     for name in best:
         x, y = _columns(bounds[name])
         known = since.get(name)
-        lines.append(Line(name if known is None else f"{name} (meaningful from n = {known})", x, y))
+        label = cited_as(name)
+        lines.append(Line(label if known is None else f"{label} (meaningful from n = {known})", x, y))
         if known is not None and x[0] <= known <= x[-1]:  # trivial bounds do not depend on n
             lines.append(Line("_", (float(known),), (trivial[0][1],), promised=True))
     if trivial:
@@ -167,7 +169,7 @@ def tightness(rows: Sequence[Row]) -> Figure:
             "--plot", "nothing", "a statement with a certified instance", "`dpbounds tightness` lists them"
         )
     found.sort(key=lambda one: one.ratio.upper)
-    drawn = [Interval(f"{one.instance.statement} {one.instance.part}", 1, one.ratio.upper) for one in found]
+    drawn = [Interval(f"{cited_as(one.instance.statement)}, {one.instance.part}", 1, one.ratio.upper) for one in found]
     caption = (
         "From the certified worst instance (dot, 1) to the value of the bound (bar). A line without length "
         "is an exact bound."
@@ -188,7 +190,7 @@ def verification(outcomes: Sequence[Outcome]) -> Figure:
     several = len({one.planned.theorem for one in outcomes}) > 1
     for one in sorted(outcomes, key=lambda one: order.index(str(one.check.verdict))):
         mean, low, high = measured(one)
-        label = f"{one.planned.theorem}: {one.planned.name}" if several else one.planned.name
+        label = f"{cited_as(one.planned.theorem)}: {one.planned.name}" if several else one.planned.name
         found = Found(_wrapped(label), predicted(one)[1], low, mean, high, str(one.check.verdict))
         if not all(map(math.isfinite, (found.promised, low, mean, high))):
             continue

@@ -37,13 +37,11 @@ SCORES_OPTIONS = options(
     click.option(
         "--scores",
         type=FILE,
-        metavar="CSV",
-        help="Audit a model of your own by scores of canaries, in place of an ALGORITHM: columns score and in "
-        "(1 or 0). With --scores-out: scores of canaries in the data.",
+        metavar="FILE",
+        help="Audit a model of your own by scores of canaries, in place of an ALGORITHM: CSV with the columns score "
+        "and in (1 or 0), or .npy with these two columns. With --scores-out: scores of canaries in the data.",
     ),
-    click.option(
-        "--scores-out", type=FILE, metavar="CSV", help="With --scores: column score, of canaries that were not in."
-    ),
+    click.option("--scores-out", type=FILE, metavar="FILE", help="With --scores: scores of canaries that were not in."),
     click.option("--many-runs", is_flag=True, help="With --scores: each score is of an independent run."),
     click.option(
         "--threshold",
@@ -156,7 +154,9 @@ def _read(scores: Path, others: Path | None) -> tuple[NDArray[np.float64], NDArr
 
 
 def _columns(path: Path, name: str, wanted: tuple[str, ...]) -> list[tuple[int, tuple[str, ...]]]:
-    """Return the lines of a CSV file by their numbers, in the columns that are wanted."""
+    """Return the lines of a CSV file, or the rows of an array, by their numbers, in the columns that are wanted."""
+    if path.suffix == ".npy":
+        return _rows_of_array(path, name, wanted)
     text = documents.read_text(path, name, limits.TABLE_BYTES)
     allowed = f"a CSV file whose first line names the column{'s' * (len(wanted) > 1)} {' and '.join(wanted)}"
     try:
@@ -174,6 +174,24 @@ def _columns(path: Path, name: str, wanted: tuple[str, ...]) -> list[tuple[int, 
         if line:
             found.append((at, tuple(line[place].strip() for place in places)))
     return found
+
+
+def _rows_of_array(path: Path, name: str, wanted: tuple[str, ...]) -> list[tuple[int, tuple[str, ...]]]:
+    """Return the rows of a NumPy file as texts: one number per row, or as many columns as are wanted."""
+    import numpy as np
+
+    content = documents.read_bytes(path, name, limits.TABLE_BYTES)
+    allowed = f"a NumPy file of numbers with the column{'s' * (len(wanted) > 1)} {' and '.join(wanted)}"
+    try:
+        found = np.load(io.BytesIO(content), allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise InvalidValue(name, path, allowed, str(error).partition("\n")[0]) from None
+    if not isinstance(found, np.ndarray) or found.dtype.kind not in "biuf":
+        raise InvalidValue(name, path, allowed, "its entries are not numbers")
+    table = found[:, np.newaxis] if found.ndim == 1 else found
+    if table.ndim != 2 or table.shape[1] != len(wanted):
+        raise InvalidValue(name, path, allowed, f"its shape is {found.shape}")
+    return [(line, tuple(f"{float(entry):.17g}" for entry in row)) for line, row in enumerate(table, start=1)]
 
 
 def _score(text: str, path: Path, name: str, line: int) -> float:

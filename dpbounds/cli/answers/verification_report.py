@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from dpbounds.cli.questions.options import writing
 from dpbounds.expressions.json_numbers import outward
+from dpbounds.theorems.references import cited_as
 
 if TYPE_CHECKING:
     from dpbounds.algorithms.verification.experiments import Picture
@@ -98,7 +99,7 @@ def _chosen_problems(outcomes: Sequence[Outcome]) -> list[str]:
     for one, check in found:
         told = ", ".join(map(str, check.others))
         own = f"{check.slope.value:.3g} on {check.chosen}"
-        lines.append(f"- {one.planned.theorem}, {one.planned.name}: {own}; others: {told}")
+        lines.append(f"- {cited_as(one.planned.theorem)}, {one.planned.name}: {own}; others: {told}")
     return lines
 
 
@@ -184,16 +185,18 @@ def _page(
         "| " + " | ".join(shown) + " |",
         "| " + " | ".join("---" for _ in shown) + " |",
     ]
-    lines += ["| " + " | ".join(cell.replace("|", r"\|") for cell in row[: len(shown)]) + " |" for row in rows]
+    for name, *cells in rows:
+        row = cited_as(name), *cells[: len(shown) - 1]
+        lines.append("| " + " | ".join(cell.replace("|", r"\|") for cell in row) + " |")
     for verdict in ("undecided", "compatible"):
         # an attack is never more than that, and its reason is always the same
         open_ = [one for one in outcomes if str(one.check.verdict) == verdict and "audit" not in one.planned.name]
         if open_:
             lines += ["", f"## {verdict.capitalize()}, and why", ""]
-            lines += [f"- {one.planned.theorem}, {one.planned.name}: {one.check.reason}" for one in open_]
+            lines += [f"- {cited_as(one.planned.theorem)}, {one.planned.name}: {one.check.reason}" for one in open_]
     if left_out:
         lines += ["", "## Checks that were left out", ""]
-        lines += [f"- {one.theorem}, {one.name} ({one.kind})" for one in left_out]
+        lines += [f"- {cited_as(one.theorem)}, {one.name} ({one.kind})" for one in left_out]
     lines += _chosen_problems(outcomes)
     if pictures:
         lines += ["", "## The papers' experiments again"]

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from dpbounds.cli.printing import output
 from dpbounds.cli.printing.progress import waiting_line
-from dpbounds.cli.questions.options import LEAST_RATE, LEDGER_OPTION, RELATION_OPTION, number
+from dpbounds.cli.questions.options import (
+    LEAST_RATE,
+    LEDGER_OPTION,
+    RELATION_OPTION,
+    TIME_LIMIT_OPTION,
+    note_if_stopped,
+    number,
+    unfit,
+)
 from dpbounds.cli.questions.training import TRAINING_OPTIONS
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import exact
+from dpbounds.expressions.time_limit import TimeIsUp, time_limited
+from dpbounds.privacy.relations import Relation
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.accountants.trade_off import TradeOff
+    from dpbounds.privacy.mechanisms import Mechanism
 
 _RATES = "0.001,0.01,0.1"
 _DIGITS = 6
@@ -62,6 +76,7 @@ def _rates(ctx: click.Context, option: click.Parameter, text: str) -> tuple[Frac
 @TRAINING_OPTIONS
 @RELATION_OPTION
 @LEDGER_OPTION
+@TIME_LIMIT_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
     rates: tuple[Fraction, ...],
@@ -76,25 +91,26 @@ def command(
     """
     from dpbounds.cli.printing.wording import described
     from dpbounds.cli.questions.subjects import read_subject, under_proven_relation
-    from dpbounds.privacy.accountants.attackers import bayes_risk, reconstruction_risk, true_positive_rate
     from dpbounds.privacy.accountants.gaussian_dp import gdp_parameter
-    from dpbounds.privacy.accountants.trade_off import membership_advantage
 
+    if given["time_limit"] is not None and least_rate is not None:
+        raise unfit(f"--time-limit {output.plain(given['time_limit'])}", "does not fit --least-rate")
     if given["ledger"] is None:
         subject, given = under_proven_relation(given, read_subject, lambda read: read.mechanism)
     else:
         subject = read_subject(given)
     mechanism, relation = subject.mechanism, given["relation"]
-    with waiting_line(None):
-        found = {rate: true_positive_rate(mechanism, rate, relation) for rate in rates}
-        advantage, risk = membership_advantage(mechanism, relation), bayes_risk(mechanism, prior, relation)
-        rebuilt = None if baseline is None else reconstruction_risk(mechanism, baseline, relation)
+    with waiting_line(given["time_limit"]):
+        success, complete = _success(mechanism, Relation(relation), rates, prior, baseline, given["time_limit"])
+        found, advantage, risk, rebuilt = success
         mu = None if least_rate is None else gdp_parameter(mechanism, relation, least_rate=least_rate)
+    note_if_stopped(complete)
     if given["as_json"]:
         output.print_json(
             {
                 "relation": relation,
                 "certified": True,
+                **({} if complete else {"complete": False}),
                 "advantage": output.json_ends(advantage),
                 "prior": output.json_given(prior),
                 "bayes_risk": output.json_ends(risk),
@@ -148,6 +164,55 @@ def command(
         }
     )
     return 0
+
+
+class _Success(NamedTuple):
+    """Certified bounds of an attacker's success; ``reconstruction`` is an upper bound, None without a baseline."""
+
+    true_positive_rates: dict[Fraction, Enclosure]
+    advantage: Enclosure
+    bayes_risk: Enclosure
+    reconstruction: Fraction | None
+
+
+def _success(
+    mechanism: Mechanism,
+    relation: Relation,
+    rates: tuple[Fraction, ...],
+    prior: Fraction,
+    baseline: Fraction | None,
+    seconds: Fraction | None,
+) -> tuple[_Success, bool]:
+    """Return the bounds, and whether they are complete: half of a time limit is for quick bounds, which may be kept."""
+    from dpbounds.privacy.accountants import attackers, trade_off
+
+    quick = None if seconds is None else trade_off.TradeOff.within(mechanism, seconds / 2, relation)
+    try:
+        with time_limited(None if seconds is None else seconds / 2) as limit:
+            success = _Success(
+                {rate: attackers.true_positive_rate(mechanism, rate, relation) for rate in rates},
+                trade_off.membership_advantage(mechanism, relation),
+                attackers.bayes_risk(mechanism, prior, relation),
+                None if baseline is None else attackers.reconstruction_risk(mechanism, baseline, relation),
+            )
+        if quick is None or not limit.passed:
+            return success, True
+    except (TimeIsUp, NotCertified):
+        if quick is None:
+            raise
+    return _from_points(quick, rates, prior, baseline), False
+
+
+def _from_points(curve: TradeOff, rates: tuple[Fraction, ...], prior: Fraction, baseline: Fraction | None) -> _Success:
+    """Return bounds that follow from points of δ(ε); the others are of a guess without the release."""
+    advantage = min((delta for epsilon, delta in curve.points if epsilon == 0), default=Fraction(1))
+    least = min(prior, 1 - prior)
+    return _Success(
+        {rate: Enclosure(rate, 1 - curve(rate)) for rate in rates},
+        Enclosure(Fraction(0), advantage),
+        Enclosure(least * (1 - advantage), least),
+        None if baseline is None else 1 - curve(baseline),
+    )
 
 
 def _at_most(found: Enclosure) -> str:

@@ -34,6 +34,7 @@ def command(first: str, second: str, words: tuple[str, ...], parts: str | None, 
     Example: dpbounds compare wang-xu-2019/theorem-2 cited/wang-ye-xu-2017/main-result n=1e6 d=100 epsilon=1 delta=1e-6
     """
     from dpbounds.theorems.evaluation import evaluate
+    from dpbounds.theorems.references import cited_as
     from dpbounds.theorems.registry import theorem
 
     values = assignments(words)
@@ -56,7 +57,7 @@ def command(first: str, second: str, words: tuple[str, ...], parts: str | None, 
         )
         return status
     for evaluation in (left, right):
-        click.echo(f"{evaluation.id} {evaluation.part}: {_in_words(evaluation)}")
+        click.echo(f"{cited_as(evaluation.id)}, {evaluation.part}: {_in_words(evaluation)}")
     if ratio is not None:
         click.echo(f"ratio: {ratio.decimals(6)[1]}")
     if left.up_to_constant != right.up_to_constant:

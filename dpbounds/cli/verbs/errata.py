@@ -10,6 +10,7 @@ from dpbounds.cli.printing import output
 from dpbounds.cli.questions.completion import PAPERS
 from dpbounds.errors import InvalidValue, one_of
 from dpbounds.theorems.index import listing
+from dpbounds.theorems.references import cited_as
 
 SEVERITIES = ("typo", "harmless", "constant", "gap", "false", "privacy")
 
@@ -56,14 +57,12 @@ def command(paper: str | None, severity: str | None, as_json: bool) -> int:
         return 0
     for entry, one in found:
         under = f", under {one.relation}" if one.relation else ""
-        click.echo(f"{entry.id}  [{one.severity}{under}]  {one.where}")
-        for label, text in (("printed", one.printed), ("right", one.right), ("survives", one.survives)):
+        click.echo(f"{cited_as(entry.id)}  [{one.severity}{under}]  {one.where}")
+        texts = {"printed": one.printed, "right": one.right, "survives": one.survives}
+        texts["also in"] = "; ".join(map(cited_as, one.also))
+        for label, text in texts.items():
             if text:
                 click.echo(textwrap.fill(f"{label}: {text}", 110, initial_indent="    ", subsequent_indent="      "))
-        if one.also:
-            click.echo(
-                textwrap.fill(f"also in: {', '.join(one.also)}", 110, initial_indent="    ", subsequent_indent="      ")
-            )
         click.echo(f"    evidence: {one.evidence}\n")
     click.echo(f"{len(found)} errata; each has a test that derives it or exhibits the example")
     return 0

@@ -13,6 +13,7 @@ from dpbounds.cli.questions.completion import IDS
 from dpbounds.cli.questions.options import RELATIONS
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import exact, to_decimal
+from dpbounds.theorems.references import cited_as
 
 if TYPE_CHECKING:
     from dpbounds.theorems.evaluation import Checked, Evaluation
@@ -106,7 +107,7 @@ def _print_value(found: Evaluation, digits: int, as_json: bool) -> None:
         return
     shown = f"{lower if lower == upper else f'[{lower}, {upper}]'}  (proven)"
     rows = {
-        "statement": found.id,
+        "statement": cited_as(found.id),
         str(found.kind): found.part,
         "formula" if found.up_to_constant else "value": "none: the statement does not apply"
         if value is None
@@ -153,7 +154,7 @@ def _print_spending(name: str, found: Spending, digits: int, as_json: bool) -> N
     verdict = {True: "kept (proven)", False: "BROKEN (proven)", None: "not decided"}[found.kept]
     output.print_rows(
         {
-            "statement": name,
+            "statement": cited_as(name),
             "promised": f"{output.plain(found.promised)}  {found.claim}",
             "spent": _spent(found),
             "promise": verdict,

@@ -34,6 +34,7 @@ from dpbounds.cli.verbs.evaluate import assignments
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import to_decimal, to_float
 from dpbounds.privacy.relations import Relation
+from dpbounds.theorems.references import cited_as
 
 if TYPE_CHECKING:
     from dpbounds.privacy.mechanisms import Mechanism
@@ -297,15 +298,15 @@ def _print(found: Plan, top: int, records: Records) -> None:
     if found.apart:
         click.echo("\nnot ranked: what print hides decides")
         for one in found.apart:
-            say(f"{one.id}: {one.why.removeprefix('not ranked: ')}", 2)
+            say(f"{cited_as(one.id)}: {one.why.removeprefix('not ranked: ')}", 2)
     if found.missing:
         click.echo("\nnot ranked: a value is missing")
         for name, needs in found.missing:
-            say(f"{name}: needs {', '.join(needs)}", 2)
+            say(f"{cited_as(name)}: needs {', '.join(needs)}", 2)
     if found.left_out and top >= len(found.ranking):
         click.echo("\nleft out")
         for name, reason in found.left_out:
-            say(f"{name}: {reason}", 2)
+            say(f"{cited_as(name)}: {reason}", 2)
     elif found.left_out:
         click.echo()
         count = len(found.left_out)
@@ -338,7 +339,7 @@ def _row(one: Guarantee) -> tuple[str, ...]:
     sign = "<=" if one.bound is not None else "~ "
     return (
         str(one.place or "-"),
-        one.id,
+        cited_as(one.id),
         f"{sign} {_up(one.value)}" + (" !" if one.vacuous else ""),
         {"expectation": "mean", "probability": "likely"}.get(one.sense, one.sense or "-"),
         _gradients(one),
@@ -366,15 +367,15 @@ def _print_verdict(found: Plan) -> None:
         say("EVERY BOUND IS VACUOUS at these numbers (!): none is below what holds without any algorithm")
     proven = [(name, value) for name, value, order in found.floors if not order]
     for name, value in proven[:1]:
-        say(f"no method is below {value.decimals(4)[0]} on every such problem: {name}")
+        say(f"no method is below {value.decimals(4)[0]} on every such problem: {cited_as(name)}")
     if not proven and found.floors:
         name, value, _ = found.floors[0]
-        say(f"no method is below the order of {value.decimals(4)[0]} on every such problem (~): {name}")
+        say(f"no method is below the order of {value.decimals(4)[0]} on every such problem (~): {cited_as(name)}")
 
 
 def _print_guarantee(one: Guarantee, command: list[str] | None) -> None:
     click.echo()
-    say(f"{'' if one.bound is not None else '~'}{one.place}. {one.id}: {one.why}")
+    say(f"{'' if one.bound is not None else '~'}{one.place}. {cited_as(one.id)}: {one.why}")
     if one.meaning:
         say(f"value: {one.meaning}", 3)
     if one.mechanism is not None:

@@ -1,4 +1,4 @@
-"""`dpbounds regimes`: who wins where, exactly."""
+"""`dpbounds regimes`: the best known orders of growth, exactly."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from dpbounds.cli.questions.completion import METRICS
 from dpbounds.cli.questions.options import AT_LEAST_ZERO, CHOICE_OPTIONS, unfit
 from dpbounds.cli.verbs.evaluate import assignments
 from dpbounds.errors import InvalidValue
+from dpbounds.theorems.references import cited_as
 
 if TYPE_CHECKING:
     from dpbounds.rates.promises import Promises
@@ -122,9 +123,9 @@ def command(
         click.echo(f"{name}: nothing to compare here; {_try(known)}")
     for regime in found:
         click.echo("where " + (" and ".join(space.inequalities(regime.cone)) or "everywhere"))
-        click.echo(f"  {in_letters(regime.value)}  by {', '.join(regime.best)}")
+        click.echo(f"  {in_letters(regime.value)}  by {'; '.join(map(cited_as, regime.best))}")
         if regime.by_logarithms and regime.by_logarithms != regime.best:
-            click.echo(f"  fewest logarithms: {', '.join(regime.by_logarithms)}")
+            click.echo(f"  fewest logarithms: {'; '.join(map(cited_as, regime.by_logarithms))}")
         click.echo(f"  {verdict_in_words(regime.gap)}")
         if regime.pure_gap is not None and regime.pure_gap != regime.gap:
             click.echo(f"  for ε-DP {verdict_in_words(regime.pure_gap)}")
@@ -133,11 +134,11 @@ def command(
         click.echo(f"\nboundaries: {'; '.join(edges)}")
     for one in known.uppers:
         if one.standing == "disputed":
-            click.echo(f"note: {one.id} is disputed: `dpbounds show {one.id}`")
+            click.echo(f"note: {cited_as(one.id)} is disputed: `dpbounds show {one.id}`")
     if known.left_out:
         click.echo("\nnot compared")
         for name, reason in known.left_out:
-            click.echo(f"  {name}: {reason}")
+            click.echo(f"  {cited_as(name)}: {reason}")
     if plot is not None:
         output.print_written(plot, before="\n")
     return 0
@@ -153,5 +154,5 @@ def _draw(file: Path, found: Regimes, metric: str) -> None:
     from dpbounds.render.regime_map import regime_map
     from dpbounds.render.style import save
 
-    title = f"{metric.replace('-', ' ')}: who wins where"
+    title = f"{metric.replace('-', ' ')}: best known orders of growth"
     save(regime_map(found, standard(), title=title), file)

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from dpbounds.privacy.accountants.certified import Account
 
 LAST_ALONE = "-last-iterate"  # in names of files: the one of what the last iterate spends where it alone is published
+_OF_FIT = ("classif", "regress", "logistic", "linear")  # words of what another verb does
 _OUTSIDE = (
     "the preparation of the records, the step size and the number of steps, made from numbers taken to be public",
     "whatever else was run on the same records: each run is a release of its own",
@@ -62,7 +63,10 @@ def _known(ctx: click.Context, argument: click.Parameter, name: str) -> str:
 
     names = example_names()
     if name not in names:
-        raise InvalidValue("ALGORITHM", name, one_of(name, names, "`dpbounds run --list`"))
+        words = name.lower()
+        linear = any(word in words for word in _OF_FIT)
+        advice = "a classifier or a regressor of a CSV file is `dpbounds fit`" if linear else ""
+        raise InvalidValue("ALGORITHM", name, one_of(name, names, "`dpbounds run --list`"), advice)
     return name
 
 

@@ -28,6 +28,7 @@ def command(name: str | None, plot: Path | None, as_json: bool) -> int:
     Example: dpbounds tightness dpbounds/noisy-descent-exact
     """
     from dpbounds.rates.tightness import rows
+    from dpbounds.theorems.references import cited_as
     from dpbounds.theorems.registry import theorem
 
     found = rows.rows() if name is None else (rows.row(_with_constants(theorem(name))),)
@@ -40,9 +41,9 @@ def command(name: str | None, plot: Path | None, as_json: bool) -> int:
         return 0
     for one in found:
         if one.reason is not None:
-            click.echo(f"{one.theorem.id}: open: {one.reason}")
+            click.echo(f"{cited_as(one.theorem.id)}: open: {one.reason}")
         for finding in one.findings:
-            click.echo(f"{finding.instance.statement} {finding.instance.part}: {rows.verdict(finding)}")
+            click.echo(f"{cited_as(finding.instance.statement)}, {finding.instance.part}: {rows.verdict(finding)}")
             if name is not None:
                 _tell(finding)
     return 0

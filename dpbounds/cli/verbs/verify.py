@@ -16,6 +16,7 @@ from dpbounds.cli.printing.progress import progress_bar
 from dpbounds.cli.questions.completion import CHECKED
 from dpbounds.cli.questions.options import FILE, PLAIN_REPORT_OPTION, note, number_of_processes, writable
 from dpbounds.errors import InvalidValue
+from dpbounds.theorems.references import cited_as
 
 if TYPE_CHECKING:
     from dpbounds.algorithms.verification.experiments import Picture
@@ -145,7 +146,9 @@ def _write_report(path: Path, outcomes: Sequence[Outcome], pictures: Sequence[Pi
 
     counts = verification_report.counts(outcomes)
     told = verification_report.in_words(counts)
-    rows = tuple((one.planned.theorem, one.planned.name, str(one.check.verdict), one.check.reason) for one in outcomes)
+    rows = tuple(
+        (cited_as(one.planned.theorem), one.planned.name, str(one.check.verdict), one.check.reason) for one in outcomes
+    )
     document = Report(
         kind="Verification",
         verdict=f"{'Promises were' if failed(outcomes) else 'No promise was'} broken: {told}",
@@ -188,7 +191,7 @@ def _print(outcomes: Sequence[Outcome], pictures: Sequence[Picture]) -> None:
     for one in outcomes:
         if one.planned.theorem != theorem:
             theorem = one.planned.theorem
-            click.echo(theorem)
+            click.echo(cited_as(theorem))
         click.echo(f"  {one.check.verdict!s:<10} {one.planned.kind}: {one.planned.name}")
         click.echo(f"             {one.check.reason}")
     for picture in pictures:

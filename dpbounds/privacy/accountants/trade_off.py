@@ -12,12 +12,13 @@ the least b of all tests, from below (Wasserman & Zhou 2010; Dong, Roth & Su 202
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from dpbounds.displayed import Displayed, Sheet
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, rational, to_decimal
 from dpbounds.expressions.working import working
@@ -27,9 +28,10 @@ from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.core import listed, listed_pairs
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.routes.closed_forms import ball
-from dpbounds.privacy.values import at_least_zero, probability
+from dpbounds.privacy.values import at_least_zero, positive, probability
 
 _PRECISION = 128
+_WITHIN = (Fraction(0), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4), Fraction(8))  # ε of quick bounds
 _ERRORS = ("0.001", "0.01", "0.05", "0.1", "0.2", "0.3", "0.4", "0.5")  # false positive rates that are shown
 
 
@@ -76,6 +78,25 @@ class TradeOff(Displayed):
         given = listed(epsilons, "epsilons", "numbers that are at least 0")
         found = delta_curve(mechanism, given, relation, tolerance=tolerance)
         return cls((epsilon, Fraction(ends.exact_upper)) for epsilon, ends in zip(given, found, strict=True))
+
+    @classmethod
+    def within(
+        cls, mechanism: Mechanism, seconds: ExactLike, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE
+    ) -> TradeOff:
+        """Build the bound from upper bounds of δ(ε), at ε from 0 to 8, that are proven within a number of seconds.
+
+        Raises:
+            InvalidValue: A value is not allowed.
+            UnsupportedMechanism: No dominating pair is proven for this mechanism under this relation.
+            NotCertified: No δ below 1 was proven in time.
+        """
+        share, points = positive(seconds, "seconds") / len(_WITHIN), []
+        for epsilon in _WITHIN:
+            with contextlib.suppress(NotCertified):
+                points.append((epsilon, Fraction(delta(mechanism, epsilon, relation, time_limit=share).exact_upper)))
+        if all(proven >= 1 for _, proven in points):
+            raise NotCertified("the time limit passed before any delta below 1 was proven; allow more")
+        return cls(points)
 
     def __call__(self, type_one_error: ExactLike) -> Fraction:
         """Return the smallest false negative rate at this false positive rate, rounded down.

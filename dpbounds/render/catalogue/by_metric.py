@@ -10,6 +10,7 @@ from dpbounds.render.catalogue.numbers import Row, Values
 from dpbounds.render.catalogue.statements import assumed, named, stood
 from dpbounds.render.tables import Formula, Table, TableCell
 from dpbounds.theorems.record import Bound, Metric, Part, Rate, Side, Status, Theorem
+from dpbounds.theorems.references import cited_as
 from dpbounds.theorems.registry import library
 from dpbounds.theorems.standing import standing
 
@@ -36,7 +37,7 @@ def by_metric(name: str, at: Values, own: Sequence[Theorem] = ()) -> Table:
         rows += [_row(theorem, part, at, own) for part in shown]
         if theorem.errata and shown:
             worst = ", ".join(dict.fromkeys(str(one.severity) for one in theorem.errata))
-            notes.append(f"`{theorem.id}` has errata ({worst}): `dpbounds show {theorem.id}`.")
+            notes.append(f"{cited_as(theorem.id)} has errata ({worst}): `dpbounds show {theorem.id}`.")
     ordered = numbers.in_order(rows, at)
     return Table(
         name=name,

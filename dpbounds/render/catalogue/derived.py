@@ -7,6 +7,7 @@ from dpbounds.rates.orders import LOGARITHMS, Monomial
 from dpbounds.rates.spaces import in_letters
 from dpbounds.render.catalogue.statements import named
 from dpbounds.render.tables import Formula, Table, TableCell
+from dpbounds.theorems.references import cited_as
 from dpbounds.theorems.registry import theorem
 
 
@@ -23,7 +24,7 @@ def derived() -> Table:
             "out of the comparison, and constants wherever print hides them.",
         ),
         footnotes=tuple(
-            f"`{one.id}`: the derived order is larger where {' and '.join(region)}."
+            f"{cited_as(one.id)}: the derived order is larger where {' and '.join(region)}."
             for one in DERIVATIONS
             for region in one.exceeds()
         ),

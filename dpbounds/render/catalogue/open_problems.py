@@ -9,7 +9,7 @@ from dpbounds.rates.open_problems import OpenProblem, open_problems as found_ope
 from dpbounds.rates.orders import Monomial
 from dpbounds.rates.regimes import Verdict
 from dpbounds.rates.spaces import in_letters
-from dpbounds.render.tables import Conditions, Formula, Table, TableCell
+from dpbounds.render.tables import Conditions, Formula, Ids, Table, TableCell
 
 _COLUMNS = (
     "quantity", "where", "best known", "by", "lower bound", "lower bound by", "verdict", "gap", "at most", "there"
@@ -47,9 +47,9 @@ def _row(one: OpenProblem) -> tuple[TableCell, ...]:
         str(one.metric).replace("-", " "),
         Conditions(where) if where else "everywhere",
         Formula(regime.value.expression),
-        ", ".join(regime.best) or None,
+        Ids(regime.best),
         None if regime.floor is None else Formula(regime.floor.expression),
-        ", ".join(one.lowers) or None,
+        Ids(one.lowers),
         str(regime.verdict),
         None if regime.gap is None else Formula(regime.gap.expression),
         None if one.size is None else Formula(Monomial.of({dataset_size: one.size}).expression),

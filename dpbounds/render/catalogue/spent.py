@@ -77,7 +77,7 @@ def privacy_as_printed() -> Table:
     rows = [row for theorem in library() if theorem.privacy is not None for row in [_promise(theorem)] if row]
     return Table(
         name="privacy-as-printed",
-        title="What is promised and what is spent",
+        title="Claimed and spent privacy",
         columns=("statement", "promise", "promised", "spent, replace-one", "kept", "spent, add-or-remove-one", "kept ",
                  "constant"),
         rows=tuple(rows),

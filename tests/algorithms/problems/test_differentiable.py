@@ -110,6 +110,12 @@ def test_it_is_a_clipped_problem_of_the_library():
             assert runs[0].ledger.releases == runs[1].ledger.releases
 
 
+@pytest.mark.parametrize("loss", [lambda w, x, y: jnp.sum((x @ w - y) ** 2), lambda w: jnp.sum(w)])
+def test_a_loss_of_other_arguments_is_refused_with_the_form_that_is_needed(loss):
+    with pytest.raises(InvalidValue, match=r"one record, loss\(w, z\), not of the arguments \(w.*pair \(x, y\)"):
+        differentiable(loss, jnp.zeros(P), (FEATURES, SIGNS), clip=1)
+
+
 def test_leaves_of_several_types_are_clipped_as_one_vector():
     parameters, problem = a_network(clip="1/10")
     assert problem.dimension == P * 6 + 6 + 18

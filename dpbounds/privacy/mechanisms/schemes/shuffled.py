@@ -19,6 +19,7 @@ from dpbounds.privacy.mechanisms.demands import (
     has,
     refuse_without_positions,
 )
+from dpbounds.privacy.mechanisms.noises.gaussian import Gaussian
 from dpbounds.privacy.mechanisms.parameters import COUNT, NUMBER, parameter
 from dpbounds.privacy.mechanisms.schemes.poisson import PoissonSampled
 from dpbounds.privacy.mechanisms.schemes.sampling import (
@@ -163,8 +164,14 @@ class Shuffled(Dealing):
         """Describe the orders and the batches."""
         return "a uniformly random order of the records in every epoch, drawn afresh, cut into batches of one size"
 
-    def as_poisson(self) -> tuple[PoissonSampled, int]:
-        """Return Poisson samples of the share of a batch, as many as there are batches."""
+    def as_poisson(self) -> tuple[PoissonSampled, int] | None:
+        """Return Poisson samples of the share of a batch, as many as there are batches.
+
+        None for noise that is not Gaussian: a batch may then be the report of one record (the shuffle model), and no
+        records are sampled.
+        """
+        if not isinstance(self.mechanism.noise, Gaussian):
+            return None
         return PoissonSampled(self.mechanism, (1 - self.rest) / self.batches), self.answers(1)
 
     def deal(self, records: int, source: Source) -> Rows:

@@ -1,0 +1,124 @@
+"""Records of a CSV file whose columns are declared: numbers with public ranges, and categories with public values.
+
+Nothing is read off the records: neither a range, nor which categories occur. A column that is not declared is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbounds.algorithms.problems.datasets import Range, column_of_numbers, read_ranges, read_table
+from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.errors import InvalidValue
+
+_SHOWN = 5  # names in a message
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Declared:
+    """Records with declared columns.
+
+    Attributes:
+        features: One column for a number, and one of 0 and 1 for each value of a category; shape (n, p).
+        names: Their names, such as "age" and "city=Leeds".
+        ranges: The public range of each, or None where ranges are to be chosen privately.
+        labels: The texts of the label column.
+        label: Its name.
+    """
+
+    features: Array
+    names: tuple[str, ...]
+    ranges: tuple[Range, ...] | None
+    labels: tuple[str, ...]
+    label: str
+
+    def numbers(self) -> Array:
+        """Return the labels as finite numbers, or raise ``InvalidValue``."""
+        return column_of_numbers(self.labels, self.label)
+
+
+def read_declared(
+    path: str | Path,
+    categories: Mapping[str, Sequence[str]],
+    ranges: str | Path | None,
+    label: str | None = None,
+    left_out: Collection[str] = (),
+) -> Declared:
+    """Read a CSV file, plain or gzip-compressed, whose first line names the columns.
+
+    Args:
+        path: The file.
+        categories: The values of each column that is a category. An entry that is none of them counts as no category:
+            all of its columns are 0.
+        ranges: A CSV file with the columns feature, lower, upper: a public range for each number. None: there are no
+            ranges, and they have to be chosen privately.
+        label: The label column; None for the last one.
+        left_out: Columns that are not used.
+
+    Raises:
+        InvalidValue: A file cannot be read, a column is not declared, is declared twice or does not exist, or an entry
+            of a number is not a finite number.
+    """
+    header, rows = read_table(path, "path")
+    target = header[-1] if label is None else label
+    for what, names in (("label", [target]), ("category", categories), ("column to leave out", left_out)):
+        for name in names:
+            if name not in header:
+                raise InvalidValue(what, repr(name), f"one of the columns {', '.join(header)}")
+    others = [name for name in header if name != target and name not in left_out]
+    for name in [target, *left_out]:
+        if name in categories:
+            raise InvalidValue("category", repr(name), "a feature", "it is the label, or left out")
+    for name, values in categories.items():
+        if len(set(values)) < len(values) or not values:
+            raise InvalidValue(f"values of the category {name!r}", ", ".join(values), "one or more, each once")
+    numbers = [name for name in others if name not in categories]
+    known = {} if ranges is None else read_ranges(ranges, numbers)
+    undeclared = [name for name in numbers if ranges is not None and name not in known]
+    if undeclared:
+        what = ", ".join(undeclared[:_SHOWN])
+        raise InvalidValue(
+            "columns",
+            f"{what}, without a range or values",
+            "declared",
+            "ranges and values that are read off the records would be published: give a range in the file of ranges, "
+            "the values of a category, or leave the column out",
+        )
+    if not others:
+        raise InvalidValue("columns of the file", ", ".join(header), "at least one feature beside the label")
+    columns = {
+        name: [entry.strip() for entry in column] for name, column in zip(header, zip(*rows, strict=True), strict=True)
+    }
+    found: list[tuple[str, Array, Range]] = []
+    for name in others:
+        if name in categories:
+            found += [(f"{name}={value}", _is(columns[name], value), (0.0, 1.0)) for value in categories[name]]
+        else:
+            found.append((name, _numbers(columns[name], name), known.get(name, (0.0, 1.0))))
+    names, features, public = zip(*found, strict=True)
+    return Declared(
+        np.column_stack(features), names, None if ranges is None else public, tuple(columns[target]), target
+    )
+
+
+def _numbers(column: Sequence[str], name: str) -> Array:
+    try:
+        return column_of_numbers(column, name)
+    except InvalidValue:
+        raise InvalidValue(
+            "columns",
+            f"{name}, with an entry that is no finite number",
+            "declared",
+            "give its values, if it is a category (those that occur are not taken, as they would be published); fill "
+            "empty entries by a constant (a mean would be published); or leave the column out",
+        ) from None
+
+
+def _is(column: Sequence[str], value: str) -> Array:
+    found: NDArray[np.bool_] = np.array([entry == value for entry in column], dtype=bool)
+    return found.astype(np.float64)
