@@ -33,7 +33,7 @@ def wanting(results):
 def test_for_people_and_programs(data, said, tmp_path):
     store = ["--store", str(tmp_path / "store")]
     out = said(PAPER, *store)
-    assert f"{PAPER}/equation-6\n  holds      formula: ball overlap" in out
+    assert "Tholeti & Kalyani 2021, Equation 6\n  holds      formula: ball overlap" in out
     assert out.endswith(" 0 are undecided, 0 fail\n")
     found = data(PAPER, *store)
     audits = {one["verdict"] for one in found["checks"] if "audit" in one["name"]}
