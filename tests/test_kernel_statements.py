@@ -187,6 +187,7 @@ def test_altered_claims_come_before_the_first_proof():
     assert build.lines_of("best_event", text).start > text[: text.index("Definition Best_event")].count("\n")
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("claim", "mechanism"),
     [
@@ -198,14 +199,14 @@ def test_what_coq_computes_of_discrete_noise_agrees_with_the_library(claim, mech
     text = CLAIMS[claim].text
     rate = {"Discrete_gaussians": "1 / 32", "Discrete_laplaces": "1 / 10"}[claim]  # 1/2σ², 1/b
     assert f"exponential (- ({rate}%:R)) t" in text
-    found = re.findall(
-        r"exponential (\d+)%:R c -> private_answers F (\d) (\d+) c \((\d+)%:R / 10%:R \^\+ (\d)\)", text
-    )
+    found = re.findall(r"exponential (\d+)%:R c -> private_answers F (\d) (\d+) c \((\d+)%:R / 10%:R \^\+ (\d)\)", text)
     assert len(found) == 2
     for epsilon, distance, answers, numerator, digits in found:
         relation = {"1": "add-or-remove-one", "2": "replace-one"}[distance]
         delta = dp.delta(mechanism ** int(answers), epsilon=int(epsilon), relation=relation)
-        assert delta.exact_upper <= Fraction(int(numerator), 10 ** int(digits)) <= Fraction(101, 100) * delta.exact_upper
+        assert (
+            delta.exact_upper <= Fraction(int(numerator), 10 ** int(digits)) <= Fraction(101, 100) * delta.exact_upper
+        )
 
 
 def test_the_nightly_checks_run_coq():
