@@ -41,6 +41,7 @@ PROOFS = (
     "composition",
     "sampling",
     "allocation",
+    "sums",
     "batches",
     "pairs",
     "truncation",

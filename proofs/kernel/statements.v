@@ -418,6 +418,51 @@ Definition Random_allocation : Prop :=
   dominates run_with run_without pair_with pair_without /\
   dominates run_without run_with pair_without pair_with.
 
+(* mechanisms/schemes/allocation.md, section 4. The set of steps is drawn in two stages: first g from p, then the set from
+   w g. (For k of m steps, g is a random partition of the steps into k groups, and w g draws one step of each group.)
+   If for every g the pair of w g is dominated by (C, D), so is the run, in both orders. *)
+Definition Allocated_in_groups : Prop :=
+  forall (G J I V : finType) (p : G -> R) (v : J -> R) (w : G -> I -> R) (member : I -> nat -> bool)
+         (T U : nat -> finType) (P Q : J -> steps T) (A B : forall n, U n -> R) (C D : V -> R) (n : nat),
+  distribution p -> distribution v -> (forall g, distribution (w g)) ->
+  (forall j, distributions (P j)) -> (forall j, distributions (Q j)) ->
+  (forall m, distribution (A m)) -> (forall m, distribution (B m)) -> distribution C -> distribution D ->
+  (forall j m h, dominates (P j m h) (Q j m h) (A m) (B m)) ->
+  (forall g, dominates (mixture (w g) (fun i => run (with_record member (fixed A) (fixed B) i) n)) (run (fixed B) n)
+     C D) ->
+  let run_with := mixture v (fun j => mixture (mixture p w) (fun i => run (with_record member (P j) (Q j) i) n)) in
+  let run_without := mixture v (fun j => run (Q j) n) in
+  dominates run_with run_without C D /\ dominates run_without run_with D C.
+
+(* The sum over the steps of a history of values v t of their outcomes. *)
+Fixpoint added (T : nat -> finType) (v : forall t, T t -> R) (n : nat) : history T n -> R :=
+  if n is m.+1 then fun h => added v h.1 + v m h.2 else fun=> 0.
+
+(* routes/allocation/proof.md, sections 5 and 11. One of n steps holds the record, each with probability 1/n; all
+   visits of one bin may count as one step, whose outcome is that of all visits. Without any record, step t has the distribution C t, with
+   the record x it has C t * u t, and with the record x' in its place C t * w t. Then n H a P Q is the mean, without any
+   record, of the positive part of the sum of u t - a w t. (If x' is removed, w = 1; if x is added, u = 1.) *)
+Definition Allocated_profile : Prop :=
+  forall (T : nat -> finType) (C u w : forall t, T t -> R) (a : R) (n : nat), (forall t y, 0 <= C t y) ->
+  let holds (i : 'I_n) (t : nat) := (i : nat) == t in
+  let with_ratio (v : forall t, T t -> R) := mixture (fun _ : 'I_n => n%:R^-1)
+    (fun i => run (with_record holds (fixed (fun t y => C t y * v t y)) (fixed C) i) n) in
+  n%:R * H a (with_ratio u) (with_ratio w) =
+    \sum_(h : history T n) run (fixed C) n h * pos (added (fun t y => u t y - a * w t y) h).
+
+(* routes/allocation/proof.md, sections 5 and 11. From above, on any grid, also one of both signs. The mass C t y of
+   each outcome y, with the value v t y, is cut into pieces K t y k, which get the values g t k. If the mean of the
+   pieces is not smaller, or smaller by at most l t y, then the mean of the positive part of a sum of independent values
+   does not fall by more than the sum of all l. Masses E may be rounded up. *)
+Definition Rounded_sums : Prop :=
+  forall (T U : nat -> finType) (C v l : forall t, T t -> R) (K : forall t, T t -> U t -> R) (E g : forall t, U t -> R)
+         (c : R) (n : nat),
+  (forall t, distribution (C t)) -> (forall t y k, 0 <= K t y k) -> (forall t y, \sum_k K t y k = C t y) ->
+  (forall t y, 0 <= l t y) -> (forall t y, C t y * v t y <= \sum_k K t y k * g t k + l t y) ->
+  (forall t k, \sum_y K t y k <= E t k) ->
+  \sum_(h : history T n) run (fixed C) n h * pos (c + added v h) <=
+    \sum_(h : history U n) run (fixed E) n h * pos (c + added g h) + \sum_(t < n) \sum_y l t y.
+
 (** * Filters *)
 
 (* `vanishes_with P Q`: P(x) = 0 wherever Q(x) = 0. For such P and Q, and l = 2, 3, ..., the moment of order l is
