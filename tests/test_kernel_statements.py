@@ -101,6 +101,7 @@ def test_every_file_holds_known_commands_only(name):
         ("profiles", "Lemma x : False. exact: y. Qed."),
         ("profiles", "Set Universe Polymorphism."),
         ("profiles", "Require Import other."),
+        ("profiles", "From Bignums Require Import BigN."),
         ("statements", 'Notation "x <= y" := True.'),
         ("statements", "(* words *) Local Notation H := (fun=> 0)."),
         ("statements", "Section S. Variable x : False. End S."),
@@ -212,5 +213,5 @@ def test_what_coq_computes_of_discrete_noise_agrees_with_the_library(claim, mech
 def test_the_nightly_checks_run_coq():
     script = (ROOT / ".ci" / "nightly").read_text(encoding="utf-8")
     assert "python proofs/kernel/build.py" in script
-    mathcomp = "coq libcoq-mathcomp-algebra libcoq-mathcomp-algebra-tactics"
+    mathcomp = "coq libcoq-bignums libcoq-mathcomp-algebra libcoq-mathcomp-algebra-tactics"
     assert f"apt_install {mathcomp} \\\n  ocaml-nox ocaml-findlib libzarith-ocaml-dev\n" in script

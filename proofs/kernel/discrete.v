@@ -31,8 +31,8 @@ Notation val := (val R).
 Hypothesis qe : exponential (val epsilon) q.
 Let bound := decimal_le R p n.
 Let one_of : val epsilon = val epsilon / val 1. Proof. by rewrite divr1. Qed.
-Lemma gaussian_answers : gaussian D L c e epsilon p n -> exponential (- (1 / 32%:R)) t -> noise t (fun x => x ^ 2)%N F ->
-  private_answers F D 16 q (val p / 10%:R ^+ nat_of_bin n).
+Lemma gaussian_answers : gaussian D L c e epsilon p n -> exponential (- (1 / 32%:R)) t ->
+  noise t (fun x => x ^ 2)%N F -> private_answers F D 16 q (val p / 10%:R ^+ nat_of_bin n).
 Proof.
 move=> ok te noisy; have rate : 1 / 32%:R = val 1 / val 32 by [].
 have grows k : ((fun x => x ^ 2) 33 + k <= (fun x => x ^ 2) (33 + k))%N by exact: squares_grow.

@@ -253,7 +253,8 @@ have rest : Z <= \sum_(x <- s) w x + 2%:R * t ^+ shape K.+1 / (1 - t).
   apply: Z_total.2 => r ur; have w0 x : 0 <= w x by apply: exprn_ge0.
   apply: le_trans (sum_outside w0 ur us) _; rewrite ler_add2l ler_pdivl_mulr ?subr_gt0 ?t_lt1 // mulrC.
   rewrite -big_filter; apply: far; rewrite ?filter_uniq // => x; rewrite mem_filter => /andP [xs _].
-  rewrite ltnNge; apply: contra xs => le; apply/mapP; exists (absz (x + K%:Z + D%:Z)); rewrite /number ?mem_iota; move: le; clear; lia.
+  rewrite ltnNge; apply: contra xs => le; apply/mapP; exists (absz (x + K%:Z + D%:Z));
+    rewrite /number ?mem_iota; move: le; clear; lia.
 have -> : \sum_(i <- places) F (number i - D%:Z) = (\sum_(x <- s) w x) / Z.
   by rewrite -F_sum big_map.
 rewrite -(divff (lt0r_neq0 Z_gt0)) -mulrBl.
@@ -369,7 +370,8 @@ rewrite {1}/H big_option addrC /= mulr0 subr0 ler_add //.
   rewrite pos_id ?subr_ge0 ?F_places // ler_subr_addl -(big_map number xpredT p).
   by apply: sum_disjoint => //; exact: uniq_numbers.
 rewrite big_map -by_level; apply: ler_sum => j _.
-have e1 : \sum_(i <- places | level i == j) F (number i) = (\sum_(i <- places | level i == j) p (number i)) * ratio_of j.
+have e1 : \sum_(i <- places | level i == j) F (number i) =
+    (\sum_(i <- places | level i == j) p (number i)) * ratio_of j.
   rewrite mulr_suml big_seq_cond [RHS]big_seq_cond.
   by apply: eq_bigr => i /andP [/F_ratio -> /eqP ->].
 have [jL|jL] := eqVneq (j : nat) L.
@@ -430,7 +432,8 @@ have shifted (y : int) : distribution_on_int (fun x => F (x - y)).
   apply: F_law.2.2 => s us; have := le [seq x + y | x <- s]; rewrite map_inj_uniq ?big_map => [|i j /addIr //].
   by move=> /(_ us); under eq_bigr do rewrite addrK.
 move=> f g near N E.
-apply: (@whole_number_run R _ _ _ _ _ k q d (fun l => shifted (f l)) (fun l => shifted (g l)) level_P_law level_Q_law) => //;
+apply: (@whole_number_run R _ _ _ _ _ k q d (fun l => shifted (f l)) (fun l => shifted (g l))
+  level_P_law level_Q_law) => //;
   last exact: run_profile.
 move=> l r s r0 us; have [sign le] := sign_of (f l - g l).
 pose turn (x : int) := if sign then x - g l else g l - x.

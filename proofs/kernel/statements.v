@@ -418,8 +418,8 @@ Definition Random_allocation : Prop :=
   dominates run_with run_without pair_with pair_without /\
   dominates run_without run_with pair_without pair_with.
 
-(* mechanisms/schemes/allocation.md, section 4. The set of steps is drawn in two stages: first g from p, then the set from
-   w g. (For k of m steps, g is a random partition of the steps into k groups, and w g draws one step of each group.)
+(* mechanisms/schemes/allocation.md, section 4. The set of steps is drawn in two stages: first g from p, then the set
+   from w g. (For k of m steps, g is a random partition of the steps into k groups, and w g draws one step of each group.)
    If for every g the pair of w g is dominated by (C, D), so is the run, in both orders. *)
 Definition Allocated_in_groups : Prop :=
   forall (G J I V : finType) (p : G -> R) (v : J -> R) (w : G -> I -> R) (member : I -> nat -> bool)
@@ -439,9 +439,10 @@ Fixpoint added (T : nat -> finType) (v : forall t, T t -> R) (n : nat) : history
   if n is m.+1 then fun h => added v h.1 + v m h.2 else fun=> 0.
 
 (* routes/allocation/proof.md, sections 5 and 11. One of n steps holds the record, each with probability 1/n; all
-   visits of one bin may count as one step, whose outcome is that of all visits. Without any record, step t has the distribution C t, with
-   the record x it has C t * u t, and with the record x' in its place C t * w t. Then n H a P Q is the mean, without any
-   record, of the positive part of the sum of u t - a w t. (If x' is removed, w = 1; if x is added, u = 1.) *)
+   visits of one bin may count as one step, whose outcome is that of all visits. Step t has the distribution C t without
+   the record, C t * u t with the record x, and C t * w t with the record x' in its place. Then n times the profile at a
+   is the mean, without the record, of the positive part of the sum of u t - a w t. (If x is removed, w = 1; if x' is
+   added, u = 1.) *)
 Definition Allocated_profile : Prop :=
   forall (T : nat -> finType) (C u w : forall t, T t -> R) (a : R) (n : nat), (forall t y, 0 <= C t y) ->
   let holds (i : 'I_n) (t : nat) := (i : nat) == t in
@@ -624,9 +625,10 @@ Definition Kernel_certificate : Prop :=
 
 (** * Noise on whole numbers *)
 
-(* `int` is the type of the whole numbers, and `seq int` that of finite lists of them; `uniq s` says that no number is
-   twice in the list s. `\sum_(x <- s) w x` is the sum over the list, `size s` its length, `|x|%N the absolute value of
-   x as a natural number, `|x| the absolute value as a number of the same kind. *)
+(* `int` is the type of the whole numbers, and `seq int` that of finite lists of them. `uniq s` says that no number is
+   in the list s twice, `\sum_(x <- s) w x` is the sum over the list, `size s` its length, and `rcons s x` the list with
+   x added at its end. n%:Z is the natural number n as a whole number, `|x| an absolute value, and `|x|%N the absolute
+   value of a whole number as a natural number. *)
 
 (* Z is the sum of all w x, for numbers w x >= 0: the least number that no finite sum exceeds. *)
 Definition total (w : int -> R) (Z : R) : Prop :=
@@ -683,15 +685,15 @@ Definition noise (t : R) (shape : nat -> nat) (F : int -> R) : Prop :=
   exists2 Z, total (fun x => t ^+ shape `|x|%N) Z & forall x, F x = t ^+ shape `|x|%N / Z.
 
 (* Two runs of n answers in whole numbers, plus noise F: after the answers l, the next one is f l + noise on one dataset
-   and g l + noise on the other, where f l and g l are at most D apart. Then P(E) <= c Q(E) + d for every finite set E of
-   histories. *)
+   and g l + noise on the other, where f l and g l are at most D apart. Then P(E) <= c Q(E) + d for every finite set E
+   of histories. *)
 Definition private_answers (F : int -> R) (D n : nat) (c d : R) : Prop :=
   forall f g : seq int -> int, (forall l, `|f l - g l| <= D%:Z) ->
   forall (N : nat) (E : pred (history (up_to N) n)),
   \sum_(h | E h) run (within (fun l x => F (x - f l))) n h <=
     c * (\sum_(h | E h) run (within (fun l x => F (x - g l))) n h) + d.
 
-(* mechanisms/noises/whole_numbers.md, section 3. Discrete Gaussian noise with P(x) proportional to e^(-x^2/(2 sigma^2)),
+(* mechanisms/noises/whole_numbers.md, section 3. Discrete Gaussian noise, P(x) proportional to e^(-x^2/(2 sigma^2)) for
    sigma = 4, on 16 answers. If a record that comes or goes changes each answer by at most 1, they are
    (4, 47/10^6)-differentially private; if a record that is replaced changes each by at most 2, (10, 99/10^7). *)
 Definition Discrete_gaussians : Prop := forall (F : int -> R) (t : R),
