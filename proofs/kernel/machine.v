@@ -79,7 +79,6 @@ Lemma same_product s t : product s t = checker.product s t.
 Proof.
 unfold product, checker.product; cbv zeta. set (w := N.size (checker.sum s * checker.sum t)).
 set (d := N.to_nat (N.size (N.of_nat (length s + length t)))).
-
 destruct (same_packed d w s) as [e f]. destruct (same_packed d w t) as [g h].
 rewrite f, h, same_unpacked, to_mul, e, g. reflexivity.
 Qed.
