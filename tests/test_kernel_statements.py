@@ -4,9 +4,11 @@
 """
 
 import re
+from fractions import Fraction
 
 import pytest
 
+import dpbounds as dp
 from proofs.kernel import build
 from tests.documentation.pages import ROOT
 
@@ -99,6 +101,7 @@ def test_every_file_holds_known_commands_only(name):
         ("profiles", "Lemma x : False. exact: y. Qed."),
         ("profiles", "Set Universe Polymorphism."),
         ("profiles", "Require Import other."),
+        ("profiles", "From Bignums Require Import BigN."),
         ("statements", 'Notation "x <= y" := True.'),
         ("statements", "(* words *) Local Notation H := (fun=> 0)."),
         ("statements", "Section S. Variable x : False. End S."),
@@ -185,8 +188,30 @@ def test_altered_claims_come_before_the_first_proof():
     assert build.lines_of("best_event", text).start > text[: text.index("Definition Best_event")].count("\n")
 
 
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    ("claim", "mechanism"),
+    [
+        ("Discrete_gaussians", dp.DiscreteGaussian(noise_variance=16, dimension=1)),
+        ("Discrete_laplaces", dp.DiscreteLaplace(10)),
+    ],
+)
+def test_what_coq_computes_of_discrete_noise_agrees_with_the_library(claim, mechanism):
+    text = CLAIMS[claim].text
+    rate = {"Discrete_gaussians": "1 / 32", "Discrete_laplaces": "1 / 10"}[claim]  # 1/2σ², 1/b
+    assert f"exponential (- ({rate}%:R)) t" in text
+    found = re.findall(r"exponential (\d+)%:R c -> private_answers F (\d) (\d+) c \((\d+)%:R / 10%:R \^\+ (\d)\)", text)
+    assert len(found) == 2
+    for epsilon, distance, answers, numerator, digits in found:
+        relation = {"1": "add-or-remove-one", "2": "replace-one"}[distance]
+        delta = dp.delta(mechanism ** int(answers), epsilon=int(epsilon), relation=relation)
+        assert (
+            delta.exact_upper <= Fraction(int(numerator), 10 ** int(digits)) <= Fraction(101, 100) * delta.exact_upper
+        )
+
+
 def test_the_nightly_checks_run_coq():
     script = (ROOT / ".ci" / "nightly").read_text(encoding="utf-8")
     assert "python proofs/kernel/build.py" in script
-    mathcomp = "coq libcoq-mathcomp-algebra libcoq-mathcomp-algebra-tactics"
+    mathcomp = "coq libcoq-bignums libcoq-mathcomp-algebra libcoq-mathcomp-algebra-tactics"
     assert f"apt_install {mathcomp} \\\n  ocaml-nox ocaml-findlib libzarith-ocaml-dev\n" in script

@@ -72,3 +72,24 @@ have removed : dominates with' without pair_with pair_without.
   exact (@allocated_weights R I member T U (P j) (Q j) A B (lP j) (lQ j) lA lB (dom j) n w a lw.1 a0).
 by split=> //; apply: swapped.
 Qed.
+
+Theorem allocated_in_groups (R : realFieldType) : Allocated_in_groups R.
+Proof.
+move=> G J I V p v w member T U P Q A B C D n lp lv lw lP lQ lA lB lC lD dom groups with' without.
+have lpw : distribution (mixture p w) by apply: mixture_law.
+have lwith : distribution with'.
+  by apply: mixture_law => // j; apply: mixture_law => // i; apply: run_law; apply: with_laws.
+have lwithout : distribution without by apply: mixture_law => // j; exact: run_law.
+pose staged g := mixture v (fun j => mixture (w g) (fun i => run (with_record member (P j) (Q j) i) n)).
+have e1 : with' =1 mixture p staged.
+  move=> h; rewrite /with' /staged /mixture; under [RHS]eq_bigr do rewrite mulr_sumr.
+  rewrite exchange_big; apply: eq_bigr => j _ /=; under [RHS]eq_bigr do rewrite mulrCA mulr_sumr.
+  rewrite -mulr_sumr exchange_big; congr (_ * _); apply: eq_bigr => i _.
+  by rewrite mulr_suml; apply: eq_bigr => g _; rewrite mulrA.
+have e2 : without =1 mixture p (fun=> without) by move=> h; rewrite /mixture -mulr_suml lp.2 mul1r.
+have removed : dominates with' without C D.
+  apply: (dominates_eq e1 e2 (frefl _) (frefl _)); apply: draws_revealed => // g _.
+  have [first _] := random_allocation member n lv (lw g) lP lQ lA lB dom.
+  exact: dominates_trans first (groups g).
+by split=> //; apply: swapped.
+Qed.

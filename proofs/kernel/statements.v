@@ -418,6 +418,52 @@ Definition Random_allocation : Prop :=
   dominates run_with run_without pair_with pair_without /\
   dominates run_without run_with pair_without pair_with.
 
+(* mechanisms/schemes/allocation.md, section 4. The set of steps is drawn in two stages: first g from p, then the set
+   from w g. (For k of m steps, g is a random partition of the steps into k groups, and w g draws one step of each group.)
+   If for every g the pair of w g is dominated by (C, D), so is the run, in both orders. *)
+Definition Allocated_in_groups : Prop :=
+  forall (G J I V : finType) (p : G -> R) (v : J -> R) (w : G -> I -> R) (member : I -> nat -> bool)
+         (T U : nat -> finType) (P Q : J -> steps T) (A B : forall n, U n -> R) (C D : V -> R) (n : nat),
+  distribution p -> distribution v -> (forall g, distribution (w g)) ->
+  (forall j, distributions (P j)) -> (forall j, distributions (Q j)) ->
+  (forall m, distribution (A m)) -> (forall m, distribution (B m)) -> distribution C -> distribution D ->
+  (forall j m h, dominates (P j m h) (Q j m h) (A m) (B m)) ->
+  (forall g, dominates (mixture (w g) (fun i => run (with_record member (fixed A) (fixed B) i) n)) (run (fixed B) n)
+     C D) ->
+  let run_with := mixture v (fun j => mixture (mixture p w) (fun i => run (with_record member (P j) (Q j) i) n)) in
+  let run_without := mixture v (fun j => run (Q j) n) in
+  dominates run_with run_without C D /\ dominates run_without run_with D C.
+
+(* The sum over the steps of a history of values v t of their outcomes. *)
+Fixpoint added (T : nat -> finType) (v : forall t, T t -> R) (n : nat) : history T n -> R :=
+  if n is m.+1 then fun h => added v h.1 + v m h.2 else fun=> 0.
+
+(* routes/allocation/proof.md, sections 5 and 11. One of n steps holds the record, each with probability 1/n; all
+   visits of one bin may count as one step, whose outcome is that of all visits. Step t has the distribution C t without
+   the record, C t * u t with the record x, and C t * w t with the record x' in its place. Then n times the profile at a
+   is the mean, without the record, of the positive part of the sum of u t - a w t. (If x is removed, w = 1; if x' is
+   added, u = 1.) *)
+Definition Allocated_profile : Prop :=
+  forall (T : nat -> finType) (C u w : forall t, T t -> R) (a : R) (n : nat), (forall t y, 0 <= C t y) ->
+  let holds (i : 'I_n) (t : nat) := (i : nat) == t in
+  let with_ratio (v : forall t, T t -> R) := mixture (fun _ : 'I_n => n%:R^-1)
+    (fun i => run (with_record holds (fixed (fun t y => C t y * v t y)) (fixed C) i) n) in
+  n%:R * H a (with_ratio u) (with_ratio w) =
+    \sum_(h : history T n) run (fixed C) n h * pos (added (fun t y => u t y - a * w t y) h).
+
+(* routes/allocation/proof.md, sections 5 and 11. From above, on any grid, also one of both signs. The mass C t y of
+   each outcome y, with the value v t y, is cut into pieces K t y k, which get the values g t k. If the mean of the
+   pieces is not smaller, or smaller by at most l t y, then the mean of the positive part of a sum of independent values
+   does not fall by more than the sum of all l. Masses E may be rounded up. *)
+Definition Rounded_sums : Prop :=
+  forall (T U : nat -> finType) (C v l : forall t, T t -> R) (K : forall t, T t -> U t -> R) (E g : forall t, U t -> R)
+         (c : R) (n : nat),
+  (forall t, distribution (C t)) -> (forall t y k, 0 <= K t y k) -> (forall t y, \sum_k K t y k = C t y) ->
+  (forall t y, 0 <= l t y) -> (forall t y, C t y * v t y <= \sum_k K t y k * g t k + l t y) ->
+  (forall t k, \sum_y K t y k <= E t k) ->
+  \sum_(h : history T n) run (fixed C) n h * pos (c + added v h) <=
+    \sum_(h : history U n) run (fixed E) n h * pos (c + added g h) + \sum_(t < n) \sum_y l t y.
+
 (** * Filters *)
 
 (* `vanishes_with P Q`: P(x) = 0 wherever Q(x) = 0. For such P and Q, and l = 2, 3, ..., the moment of order l is
@@ -577,8 +623,94 @@ Definition Kernel_certificate : Prop :=
   forall (c : R) (E : pred (history T n)), fraction a <= c ->
   \sum_(x | E x) run P n x <= c * (\sum_(x | E x) run Q n x) + fraction delta.
 
+(** * Noise on whole numbers *)
+
+(* `int` is the type of the whole numbers, and `seq int` that of finite lists of them. `uniq s` says that no number is
+   in the list s twice, `\sum_(x <- s) w x` is the sum over the list, `size s` its length, and `rcons s x` the list with
+   x added at its end. n%:Z is the natural number n as a whole number, `|x| an absolute value, and `|x|%N the absolute
+   value of a whole number as a natural number. *)
+
+(* Z is the sum of all w x, for numbers w x >= 0: the least number that no finite sum exceeds. *)
+Definition total (w : int -> R) (Z : R) : Prop :=
+  (forall s : seq int, uniq s -> \sum_(x <- s) w x <= Z) /\
+  (forall Y, (forall s : seq int, uniq s -> \sum_(x <- s) w x <= Y) -> Z <= Y).
+
+(* A probability distribution on the whole numbers. *)
+Definition distribution_on_int (F : int -> R) : Prop := (forall x, 0 <= F x) /\ total F 1.
+
+(* Noise that is symmetric and log-concave: from one place to the next, the ratio of F, moved by any s >= 0, to F does
+   not fall. *)
+Definition log_concave_noise (F : int -> R) : Prop :=
+  distribution_on_int F /\ (forall x, 0 < F x) /\ (forall x, F (- x) = F x) /\
+  (forall x (s : nat), F (x - s%:Z) * F (x + 1) <= F (x + 1 - s%:Z) * F x).
+
+(* mechanisms/noises/whole_numbers.md, section 1. If the noise is moved by more, it is told from noise that is not moved
+   more easily, at every a >= 0 (from s to any D >= s): a bound for the distance D holds for the distance s. The bounds
+   are for finite sets E of whole numbers; a bound for all of these holds for every set. *)
+Definition Distance_grows : Prop := forall (F : int -> R) (s D : nat) (a d : R),
+  log_concave_noise F -> (s <= D)%N -> 0 <= a ->
+  (forall E : seq int, uniq E -> \sum_(x <- E) (F (x - D%:Z) - a * F x) <= d) ->
+  forall E : seq int, uniq E -> \sum_(x <- E) (F (x - s%:Z) - a * F x) <= d.
+
+(* A run of n steps that publish whole numbers. P l is the distribution of the next one, if those before are the list l.
+   Finitely many histories publish numbers from -N to N only, for some N; an outcome i of a step is the number i - N.
+   `numbers h` is the list of the numbers of the history h, and `within N P` the steps with these outcomes. (Their
+   probabilities add up to less than 1, as the numbers outside are missing. They are those of P.) *)
+Definition up_to (N : nat) : nat -> finType := fun=> [finType of 'I_(N.*2.+1)].
+Fixpoint numbers (N n : nat) : history (up_to N) n -> seq int :=
+  if n is m.+1 then fun h => rcons (@numbers N m h.1) (h.2%:Z - N%:Z) else fun=> [::].
+Definition within (N : nat) (P : seq int -> int -> R) : steps (up_to N) := fun n h i => P (numbers h) (i%:Z - N%:Z).
+
+(* pairs/pairs.md, section 2. Adaptive composition of steps that publish whole numbers. If after every list l of m
+   numbers, P l(E) - a Q l(E) <= H a (A m) (B m) for every a >= 0 and every finite set E of whole numbers, then
+   P(E) <= a Q(E) + d for n steps and every finite set E of histories (and so for every set), d being a bound of the
+   profile of the product of the pairs at a. *)
+Definition Whole_number_run : Prop :=
+  forall (P Q : seq int -> int -> R) (U : nat -> finType) (A B : forall m, U m -> R) (n : nat) (a d : R),
+  (forall l, distribution_on_int (P l)) -> (forall l, distribution_on_int (Q l)) ->
+  (forall m, distribution (A m)) -> (forall m, distribution (B m)) ->
+  (forall l c (E : seq int), 0 <= c -> uniq E ->
+     \sum_(x <- E) (P l x - c * Q l x) <= H c (A (size l)) (B (size l))) ->
+  0 <= a -> H a (run (fixed A) n) (run (fixed B) n) <= d ->
+  forall (N : nat) (E : pred (history (up_to N) n)),
+  \sum_(h | E h) run (within P) n h <= a * (\sum_(h | E h) run (within Q) n h) + d.
+
+(* y = e^x. For real numbers x and k > |x|, (1 + x/k)^k <= e^x and e^x (1 - x/k)^k <= 1, and both become equations as k
+   grows: e^x is the only real number with this property. *)
+Definition exponential (x y : R) : Prop := forall k : nat, `|x| < k%:R ->
+  (1 + x / k%:R) ^+ k <= y /\ y * (1 - x / k%:R) ^+ k <= 1.
+
+(* The noise F has F x proportional to t^(shape |x|). *)
+Definition noise (t : R) (shape : nat -> nat) (F : int -> R) : Prop :=
+  exists2 Z, total (fun x => t ^+ shape `|x|%N) Z & forall x, F x = t ^+ shape `|x|%N / Z.
+
+(* Two runs of n answers in whole numbers, plus noise F: after the answers l, the next one is f l + noise on one dataset
+   and g l + noise on the other, where f l and g l are at most D apart. Then P(E) <= c Q(E) + d for every finite set E
+   of histories. *)
+Definition private_answers (F : int -> R) (D n : nat) (c d : R) : Prop :=
+  forall f g : seq int -> int, (forall l, `|f l - g l| <= D%:Z) ->
+  forall (N : nat) (E : pred (history (up_to N) n)),
+  \sum_(h | E h) run (within (fun l x => F (x - f l))) n h <=
+    c * (\sum_(h | E h) run (within (fun l x => F (x - g l))) n h) + d.
+
+(* mechanisms/noises/whole_numbers.md, section 3. Discrete Gaussian noise, P(x) proportional to e^(-x^2/(2 sigma^2)) for
+   sigma = 4, on 16 answers. If a record that comes or goes changes each answer by at most 1, they are
+   (4, 47/10^6)-differentially private; if a record that is replaced changes each by at most 2, (10, 99/10^7). *)
+Definition Discrete_gaussians : Prop := forall (F : int -> R) (t : R),
+  exponential (- (1 / 32%:R)) t -> noise t (fun x => x ^ 2)%N F ->
+  (forall c, exponential 4%:R c -> private_answers F 1 16 c (47%:R / 10%:R ^+ 6)) /\
+  (forall c, exponential 10%:R c -> private_answers F 2 16 c (99%:R / 10%:R ^+ 7)).
+
+(* mechanisms/noises/whole_numbers.md, section 2. Discrete Laplace noise with P(x) proportional to e^(-|x|/10) on 100
+   answers: (4, 345/10^7)-differentially private for a change of at most 1, (8, 243/10^6) for one of at most 2. *)
+Definition Discrete_laplaces : Prop := forall (F : int -> R) (t : R),
+  exponential (- (1 / 10%:R)) t -> noise t id F ->
+  (forall c, exponential 4%:R c -> private_answers F 1 100 c (345%:R / 10%:R ^+ 7)) /\
+  (forall c, exponential 8%:R c -> private_answers F 2 100 c (243%:R / 10%:R ^+ 6)).
+
 End Kernel.
 Arguments run {R T} P n h.
+Arguments within {R N} P n h i.
 
 (** * Integers *)
 
