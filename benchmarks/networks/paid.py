@@ -18,7 +18,8 @@ from benchmarks.networks import methods, sweep
 from dpbounds.algorithms import PrivateTraining, Storm, planning
 from dpbounds.algorithms.descents.stochastic_gradient_descent import released
 from dpbounds.algorithms.method import Method
-from dpbounds.privacy.accountants.tuning import RandomRuns, tuned_epsilon
+from dpbounds.privacy.accountants.numbers_of_runs import RandomRuns
+from dpbounds.privacy.accountants.tuning import tuned_epsilon
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PermuteAndFlip
 
 RUNS = RandomRuns("1/4")  # geometric: four on average
