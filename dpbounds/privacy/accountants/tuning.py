@@ -138,11 +138,11 @@ def tuned_guarantee(
     shift = runs.least_log_ratio(_profile(mechanism, neighbours), farthest)
     places = [farthest * k / _POINTS for k in range(_POINTS + 1)]
     known = delta_curve(mechanism, places, neighbours)
-    points = {
-        place + shift: min(Fraction(1), most * Fraction(ends.exact_upper))
+    points = [
+        (_above(place + shift), _above(min(Fraction(1), most * Fraction(ends.exact_upper))))
         for place, ends in zip(places, known, strict=True)
-    }
-    return ProfileDP({_above(epsilon): _above(delta) for epsilon, delta in points.items()}, relation=neighbours)
+    ]
+    return ProfileDP(points, relation=neighbours)
 
 
 def _above(value: Fraction) -> Fraction:
