@@ -138,11 +138,11 @@ def tuned_guarantee(
     shift = runs.least_log_ratio(_profile(mechanism, neighbours), farthest)
     places = [farthest * k / _POINTS for k in range(_POINTS + 1)]
     known = delta_curve(mechanism, places, neighbours)
-    points = [
-        (_above(place + shift), _above(min(Fraction(1), most * Fraction(ends.exact_upper))))
+    points = {  # where two doubles are equal, both δ hold there, and the last is the smaller
+        _above(place + shift): _above(min(Fraction(1), most * Fraction(ends.exact_upper)))
         for place, ends in zip(places, known, strict=True)
-    ]
-    return ProfileDP(points, relation=neighbours)
+    }
+    return ProfileDP(list(points.items()), relation=neighbours)
 
 
 def _above(value: Fraction) -> Fraction:
