@@ -434,7 +434,7 @@ Definition Random_allocation : Prop :=
 
 (* mechanisms/schemes/allocation.md, section 4. The set of steps is drawn in two stages: first g from p, then the set
    from w g. (For k of m steps, g is a random partition of the steps into k groups, and w g draws one step of each
-   group.)    If for every g the pair of w g is dominated by (C, D), so is the run, in both orders. *)
+   group.) If for every g the pair of w g is dominated by (C, D), so is the run, in both orders. *)
 Definition Allocated_in_groups : Prop :=
   forall (G J I V : finType) (p : G -> R) (v : J -> R) (w : G -> I -> R) (member : I -> nat -> bool)
          (T U : nat -> finType) (P Q : J -> steps T) (A B : forall n, U n -> R) (C D : V -> R) (n : nat),
@@ -619,15 +619,16 @@ Definition Ten_sampled_responses : Prop :=
    type of pairs of whole numbers >= 0 in binary digits, which `nat_of_bin` and `nat_of_pos` convert. *)
 Definition fraction (x : checker.binary) : R := (nat_of_bin x.1)%:R / 2%:R ^+ nat_of_bin x.2.
 
-(* routes/lattice/proof.md, section 10. The certificate is accepted. Step t is of kind number `kind_of t`, and the kinds
-   of the first n steps are those of the certificate, each as often as it says, in any order. (`seq` is a finite list,
-   `iota 0 n` the list 0, ..., n-1, `nseq c k` a list of c entries k, `[seq f t | t <- s]` the list of all f t;
-   `flatten` joins lists, `nth d s k` is entry k of s, or d if there is none, `perm_eq` compares lists up to order.) Each
-   step, after every history, is dominated by a pair (A t, B t) on the levels 0, ..., m t - 1 and None. At level i, its
-   P-mass is at most the mass of the certificate (0 if none is listed), and Q/P is at least the ratio times z^i; at None,
-   its P-mass is at most the mass at infinite loss. Then P(E) <= c Q(E) + delta for every event E, and every c >= a. (For
-   A and B in the place of P and Q, as steps that ignore the history, this bounds the product of the pairs. If outputs
-   have infinitely many values, it is proven on paper, not in Coq, that this product dominates the run.) *)
+(* routes/lattice/proof.md, section 10. The certificate is accepted. Step t is of kind number `kind_of t`, and the
+   kinds of the first n steps are those of the certificate, each as often as it says, in any order. (`seq` is a finite
+   list, `iota 0 n` the list 0, ..., n-1, `nseq c k` a list of c entries k, `[seq f t | t <- s]` the list of all f t;
+   `flatten` joins lists, `nth d s k` is entry k of s, or d if there is none, `perm_eq` compares lists up to order.)
+   Each step, after every history, is dominated by a pair (A t, B t) on the levels 0, ..., m t - 1 and None. At level
+   i, its P-mass is at most the mass of the certificate (0 if none is listed), and Q/P is at least the ratio times
+   z^i; at None, its P-mass is at most the mass at infinite loss. Then P(E) <= c Q(E) + delta for every event E, and
+   every c >= a. (For A and B in the place of P and Q, as steps that ignore the history, this bounds the product of
+   the pairs. If outputs have infinitely many values, it is proven on paper, not in Coq, that this product dominates
+   the run.) *)
 Definition Kernel_certificate : Prop :=
   forall b (a z delta : checker.binary) (kinds : seq checker.kind), checker.accepted b a z kinds delta ->
   forall (T : nat -> finType) (P Q : steps T) (n : nat) (kind_of : nat -> nat),
