@@ -6,10 +6,12 @@
 
    How to read it. R is any ordered field, such as the rational or the real numbers. A type T or U is a finite set of
    outcomes. `P : T -> R` gives a number P x to each outcome x. `\sum_x P x` is the sum over all outcomes, and
-   `\sum_(x | E x) P x` over those with the property E; `\prod` is a product. A sum or a product ends before the next
-   + or -. In every claim "forall" comes first, then hypotheses, each followed by `->`, and last what is claimed. A
-   name after "forall" stands for anything of its type: for example, P need not be a distribution unless a hypothesis
-   says so. `let x := y in` gives y the name x.
+   `\sum_(x | E x) P x` over those with the property E; `\prod` is a product. A sum ends before the next + or -, a
+   product also before the next * or /. In every claim "forall" comes first, then hypotheses, each followed by `->`, and
+   last the conclusion. A name after "forall" stands for anything of its type: for example, P need not be a distribution
+   unless a hypothesis says so. `let x := y in` gives y the name x. The words of a claim call numbers P x
+   probabilities also where the claim needs no such hypothesis. The sign @, `[finType of ...]` and the lines
+   `Arguments` help Coq to find types; they do not change the meaning.
 
      n%:R         the natural number n as an element of R       x ^+ n      a power
      m.+1         m + 1                                         x^-1        1/x, and 0 for x = 0
@@ -17,7 +19,9 @@
      h.1, h.2     the parts of the pair h                       fun x => y  the function that maps x to y
      U1 + U2      the outcomes inl u of U1, and inr u of U2     A /\ B      A and B (also [/\ A, B & C])
      option T     the outcomes Some x of T, and None            pred T      the events: properties of outcomes in T
-     fun=> y      the function that is y everywhere             finType     a finite set; nat: the natural numbers *)
+     fun=> y      the function that is y everywhere             finType     a finite set; nat: the natural numbers
+     x == y       whether x and y are equal                     match z with inl u => v | inr u => w end
+     exists2 Z, A & B   there is a Z with A and B                           v if z is inl u, and w if z is inr u *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From kernel Require checker.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
@@ -118,7 +122,8 @@ Definition Hull : Prop := forall (n : nat) (r f : nat -> R),
     (forall (T : finType) (P Q : T -> R), distribution P -> distribution Q ->
        (forall i, (i <= n)%N -> H (r i) P Q <= f i) -> dominates P Q A B).
 
-(* Measures w k * A k side by side, with k written beside each outcome. *)
+(* Measures w k * A k side by side, with k written beside each outcome. An outcome z of {k : K & U k} consists of
+   `tag z`, an element k of K, and `tagged z`, an outcome in U k. *)
 Definition side_by_side (K : finType) (U : K -> finType) (w : K -> R) (A : forall k, U k -> R) :
   {k : K & U k} -> R := fun z => w (tag z) * A (tag z) (tagged z).
 
@@ -143,7 +148,10 @@ Definition Chain : Prop := forall (T : finType) (k : nat) (P : nat -> T -> R) (a
 Fixpoint history (T : nat -> finType) (n : nat) : finType :=
   if n is m.+1 then [finType of history T m * T m] else [finType of unit].
 
-(* An adaptive mechanism: for each step and each history, how the next outcome is distributed. *)
+(* An adaptive mechanism: for each step and each history, how the next outcome is distributed. There is a step n for
+   every number n; `run P n` below is about the first n of them. A mechanism of n steps may be continued by steps that
+   ignore the data, since every pair of distributions dominates two equal ones: hypotheses about later steps are no
+   restriction. *)
 Definition steps (T : nat -> finType) := forall n, history T n -> T n -> R.
 Definition distributions (T : nat -> finType) (P : steps T) : Prop := forall n h, distribution (P n h).
 
@@ -239,8 +247,9 @@ Definition Poisson_run : Prop :=
   dominates (run with_x n) (run without_x n) (run (fixed blends) n) (run (fixed B) n) /\
   dominates (run without_x n) (run with_x n) (run (fixed B) n) (run (fixed blends) n).
 
-(* mechanisms/schemes/sampling.md, section 4. A Poisson sample where x is replaced by x', for a >= 1. h1 bounds the
-   profile of M at a' if x is added, and h2 if x is replaced by x'. *)
+(* mechanisms/schemes/sampling.md, section 4. A Poisson sample where x is replaced by x', for a >= 1. h1 is at least the
+   profile, at a', of M with x against M without x, and h2 that of M with x against M with x'. Then the profile on the
+   samples, at a, is at most q ((1-b) h1 + b h2). *)
 Definition Poisson_replaced : Prop :=
   forall (I T : finType) (q a h1 h2 : R) (M : {set I} -> T -> R) (D : {set I}) (x x' : I),
   0 < q -> q <= 1 -> 1 <= a -> x \notin D -> x' \notin D ->
@@ -254,7 +263,7 @@ Definition diluted (T : finType) (q : R) (P : T -> R) : option T -> R :=
   fun o => if o is Some x then q * P x else 1 - q.
 
 (* mechanisms/schemes/sampling.md, section 4. A Poisson sample where x is replaced by x', if nothing is known of M when
-   a record is added: (A, B) dominates M with x against M with x'. *)
+   a record is added: if (A, B) dominates M with x against M with x', the diluted pair dominates on the samples. *)
 Definition Poisson_diluted : Prop :=
   forall (I T U : finType) (q : R) (M : {set I} -> T -> R) (A B : U -> R) (D : {set I}) (x x' : I),
   0 <= q -> q <= 1 -> x \notin D -> x' \notin D -> (forall S, distribution (M S)) -> distribution A -> distribution B ->
@@ -266,8 +275,9 @@ Definition fixed_size (I T : finType) (b : nat) (M : {set I} -> T -> R) (D : {se
   fun y => \sum_(S : {set I} | (S \subset D) && (#|S| == b)) M S y / 'C(#|D|, b)%:R.
 
 (* mechanisms/schemes/sampling.md, section 5. A batch of b records. The first dataset has n records, the second is D,
-   which lacks one of them, x, and has at least b. (A, B) dominates M on a batch with x against the batch that has any
-   other record j in the place of x. The rate is q = b/n. *)
+   which lacks one of them, x, and has at least b. If (A, B) dominates M on a batch with x against the batch that has
+   any other record j in the place of x, then ((1-q) B + q A, B) dominates, and (B, (1-q) B + q A) in the other order.
+   The rate is q = b/n. *)
 Definition Fixed_size_removed : Prop :=
   forall (I T U : finType) (b : nat) (M : {set I} -> T -> R) (A B : U -> R) (D : {set I}) (x : I),
   (0 < b <= #|D|)%N -> x \notin D -> (forall S, distribution (M S)) -> distribution A -> distribution B ->
@@ -276,8 +286,9 @@ Definition Fixed_size_removed : Prop :=
   dominates (fixed_size b M (x |: D)) (fixed_size b M D) (blend q A B) B /\
   dominates (fixed_size b M D) (fixed_size b M (x |: D)) B (blend q A B).
 
-(* mechanisms/schemes/sampling.md, section 5. A batch of b of n records where x is replaced by x', for a >= 1. h bounds
-   the profile of M at a' if any other record j takes the place of x. *)
+(* mechanisms/schemes/sampling.md, section 5. A batch of b of n records, b < n, where x is replaced by x', for a >= 1.
+   h is at least the profile, at a', of M on a batch with x against the batch that has any other record j in the place
+   of x. Then the profile of the two datasets at a is at most q h, with q = b/n. *)
 Definition Fixed_size_replaced : Prop :=
   forall (I T : finType) (b : nat) (a h : R) (M : {set I} -> T -> R) (D : {set I}) (x x' : I),
   (0 < b <= #|D|)%N -> 1 <= a -> x \notin D -> x' \notin D ->
@@ -285,10 +296,11 @@ Definition Fixed_size_replaced : Prop :=
   (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> H a' (M (x |: S)) (M (j |: S)) <= h) ->
   H a (fixed_size b M (x |: D)) (fixed_size b M (x' |: D)) <= q * h.
 
-(* mechanisms/schemes/zero_out.md, section 4. A batch of b of n records where x is zeroed: the record `null`, which
-   contributes nothing, takes its place. Any c > 0 may be chosen. h bounds the profile of M at a + k/c if x is zeroed,
-   and g its profile at c if any other record j takes the place of `null`. (The other order, where `null` comes first,
-   is `Fixed_size_replaced`.) *)
+(* mechanisms/schemes/zero_out.md, section 4. A batch of b of n records, b < n, where x is zeroed: the record `null`,
+   which contributes nothing, takes its place. Any c > 0 may be chosen. h is at least the profile, at a + k/c, of M on a
+   batch with x against the batch with `null` in its place, and g that, at c, of a batch with `null` against the batch
+   with any other record j in its place. Then the profile at a >= 1 is at most q (h + (k/c) g), with q = b/n. (The other
+   order, where `null` comes first, is `Fixed_size_replaced`.) *)
 Definition Fixed_size_zeroed : Prop :=
   forall (I T : finType) (b : nat) (a c h g : R) (M : {set I} -> T -> R) (D : {set I}) (x null : I),
   (0 < b <= #|D|)%N -> 1 <= a -> 0 < c -> x \notin D -> null \notin D ->
@@ -311,9 +323,10 @@ Definition full_with (I : finType) (q : R) (b : nat) (D : {set I}) : R :=
   \sum_(S : {set I} | (S \subset D) && (b <= #|S|)%N) coins q D S * (q * b%:R / #|S|.+1%:R).
 
 (* mechanisms/schemes/truncated.md, section 2. The first dataset has a record x that D, the second one, lacks. (A1, B1)
-   dominates M if x joins fewer than b records, and (A2, B2) if x takes the place of one of b records. The pair shows
-   whether at least b others were drawn (inr) or not (inl). Let t and m be the two probabilities above. The first part
-   is a blend of rate q, times 1 - t; the second part is a blend of rate m/t, times t. *)
+   dominates M with x against M without x, for fewer than b other records; (A2, B2) dominates M on b records with x
+   against the b records that have any other record in the place of x. Then (A, B) dominates, and (B, A) in the other
+   order. This pair shows whether at least b others were drawn (inr) or not (inl). Let t and m be the two probabilities
+   above. The first part is a blend of rate q, times 1 - t; the second part is a blend of rate m/t, times t. *)
 Definition Truncated_removed : Prop :=
   forall (I T U1 U2 : finType) (q : R) (b : nat) (M : {set I} -> T -> R) (A1 B1 : U1 -> R) (A2 B2 : U2 -> R)
          (D : {set I}) (x : I),
@@ -379,9 +392,10 @@ Definition Kept_falls : Prop := forall (I : finType) (q : R) (b : nat) (D E : {s
   0 <= q -> q <= 1 -> (0 < b)%N -> D \subset E ->
   full_with q b E * full q b D <= full_with q b D * full q b E.
 
-(* mechanisms/schemes/truncated.md, section 2. x is replaced by x', for a >= 1. The first term is the bound of
-   `Poisson_replaced`, for fewer than b others; the second is the bound of `Fixed_size_replaced` with the rate r = m/t.
-   If D has fewer than b records, t is 0, and the second term vanishes. *)
+(* mechanisms/schemes/truncated.md, section 2. x is replaced by x', for a >= 1. The profile at a is at most the sum of
+   two terms: the bound of `Poisson_replaced`, for fewer than b others, times 1 - t, and the bound of
+   `Fixed_size_replaced` with the rate r = m/t, times t. If D has fewer than b records, t is 0, and the second term
+   vanishes. *)
 Definition Truncated_replaced : Prop :=
   forall (I T : finType) (q : R) (b : nat) (a h1 h2 h : R) (M : {set I} -> T -> R) (D : {set I}) (x x' : I),
   0 < q -> q <= 1 -> (0 < b)%N -> 1 <= a -> x \notin D -> x' \notin D ->
@@ -419,8 +433,8 @@ Definition Random_allocation : Prop :=
   dominates run_without run_with pair_without pair_with.
 
 (* mechanisms/schemes/allocation.md, section 4. The set of steps is drawn in two stages: first g from p, then the set
-   from w g. (For k of m steps, g is a random partition of the steps into k groups, and w g draws one step of each group.)
-   If for every g the pair of w g is dominated by (C, D), so is the run, in both orders. *)
+   from w g. (For k of m steps, g is a random partition of the steps into k groups, and w g draws one step of each
+   group.) If for every g the pair of w g is dominated by (C, D), so is the run, in both orders. *)
 Definition Allocated_in_groups : Prop :=
   forall (G J I V : finType) (p : G -> R) (v : J -> R) (w : G -> I -> R) (member : I -> nat -> bool)
          (T U : nat -> finType) (P Q : J -> steps T) (A B : forall n, U n -> R) (C D : V -> R) (n : nat),
@@ -440,9 +454,9 @@ Fixpoint added (T : nat -> finType) (v : forall t, T t -> R) (n : nat) : history
 
 (* routes/allocation/proof.md, sections 5 and 11. One of n steps holds the record, each with probability 1/n; all
    visits of one bin may count as one step, whose outcome is that of all visits. Step t has the distribution C t without
-   the record, C t * u t with the record x, and C t * w t with the record x' in its place. Then n times the profile at a
-   is the mean, without the record, of the positive part of the sum of u t - a w t. (If x is removed, w = 1; if x' is
-   added, u = 1.) *)
+   the record, C t * u t with the record x, and C t * w t with the record x' in its place, so that no loss is
+   infinite. Then n times the profile at a is the mean, without the record, of the positive part of the sum of
+   u t - a w t. (If x is removed, w = 1; if x' is added, u = 1.) *)
 Definition Allocated_profile : Prop :=
   forall (T : nat -> finType) (C u w : forall t, T t -> R) (a : R) (n : nat), (forall t y, 0 <= C t y) ->
   let holds (i : 'I_n) (t : nat) := (i : nat) == t in
@@ -453,8 +467,9 @@ Definition Allocated_profile : Prop :=
 
 (* routes/allocation/proof.md, sections 5 and 11. From above, on any grid, also one of both signs. The mass C t y of
    each outcome y, with the value v t y, is cut into pieces K t y k, which get the values g t k. If the mean of the
-   pieces is not smaller, or smaller by at most l t y, then the mean of the positive part of a sum of independent values
-   does not fall by more than the sum of all l. Masses E may be rounded up. *)
+   pieces is not smaller, or smaller by at most l t y, then the mean of the positive part of c plus a sum of independent
+   values does not fall by more than the sum of all l. (The mean counts with its mass: it is C t y * v t y before, and
+   the sum over k of K t y k * g t k after.) Masses E may be rounded up. *)
 Definition Rounded_sums : Prop :=
   forall (T U : nat -> finType) (C v l : forall t, T t -> R) (K : forall t, T t -> U t -> R) (E g : forall t, U t -> R)
          (c : R) (n : nat),
@@ -600,14 +615,20 @@ Definition Ten_sampled_responses : Prop :=
    All numbers are binary fractions: `fraction (x, e)` is x / 2^e. A certificate has masses that are multiples of 2^-b,
    a threshold a (a lower bound of e^epsilon), a factor z (a lower bound of e^-h), delta, and a list of kinds of steps.
    A kind says how many such steps there are (`checker.count`), the ratio Q/P at level 0 (`checker.ratio`), the mass
-   at infinite loss (`checker.infinite`) and the masses of the levels 0, 1, ... (`checker.masses`). *)
+   at infinite loss (`checker.infinite`) and the mass of each level 0, 1, ... (`checker.mass`). `checker.binary` is the
+   type of pairs of whole numbers >= 0 in binary digits, which `nat_of_bin` and `nat_of_pos` convert. *)
 Definition fraction (x : checker.binary) : R := (nat_of_bin x.1)%:R / 2%:R ^+ nat_of_bin x.2.
 
-(* routes/lattice/proof.md, section 10. The certificate is accepted. Step t is of kind number `kind_of t`, and the kinds
-   of the first n steps are those of the certificate, each as often as it says, in any order. Each step is dominated,
-   after every history, by a pair (A t, B t) on the levels 0, ..., m t - 1 and None. At level i, its P-mass is at most
-   the mass of the certificate (0 if none is listed), and Q/P is at least the ratio times z^i; at None, its P-mass is at
-   most the mass at infinite loss. Then P(E) <= c Q(E) + delta for every event E, and every c >= a. *)
+(* routes/lattice/proof.md, section 10. The certificate is accepted. Step t is of kind number `kind_of t`, and the
+   kinds of the first n steps are those of the certificate, each as often as it says, in any order. (`seq` is a finite
+   list, `iota 0 n` the list 0, ..., n-1, `nseq c k` a list of c entries k, `[seq f t | t <- s]` the list of all f t;
+   `flatten` joins lists, `nth d s k` is entry k of s, or d if there is none, `perm_eq` compares lists up to order.)
+   Each step, after every history, is dominated by a pair (A t, B t) on the levels 0, ..., m t - 1 and None. At level
+   i, its P-mass is at most the mass of the certificate (0 if none is listed), and Q/P is at least the ratio times
+   z^i; at None, its P-mass is at most the mass at infinite loss. Then P(E) <= c Q(E) + delta for every event E, and
+   every c >= a. (For A and B in the place of P and Q, as steps that ignore the history, this bounds the product of
+   the pairs. If outputs have infinitely many values, it is proven on paper, not in Coq, that this product dominates
+   the run.) *)
 Definition Kernel_certificate : Prop :=
   forall b (a z delta : checker.binary) (kinds : seq checker.kind), checker.accepted b a z kinds delta ->
   forall (T : nat -> finType) (P Q : steps T) (n : nat) (kind_of : nat -> nat),
@@ -628,7 +649,8 @@ Definition Kernel_certificate : Prop :=
 (* `int` is the type of the whole numbers, and `seq int` that of finite lists of them. `uniq s` says that no number is
    in the list s twice, `\sum_(x <- s) w x` is the sum over the list, `size s` its length, and `rcons s x` the list with
    x added at its end. n%:Z is the natural number n as a whole number, `|x| an absolute value, and `|x|%N the absolute
-   value of a whole number as a natural number. *)
+   value of a whole number as a natural number. N.*2 is 2 N, `x ^ 2` a square, and `id` the function that returns its
+   argument. *)
 
 (* Z is the sum of all w x, for numbers w x >= 0: the least number that no finite sum exceeds. *)
 Definition total (w : int -> R) (Z : R) : Prop :=
@@ -638,15 +660,14 @@ Definition total (w : int -> R) (Z : R) : Prop :=
 (* A probability distribution on the whole numbers. *)
 Definition distribution_on_int (F : int -> R) : Prop := (forall x, 0 <= F x) /\ total F 1.
 
-(* Noise that is symmetric and log-concave: from one place to the next, the ratio of F, moved by any s >= 0, to F does
-   not fall. *)
+(* Noise that is symmetric and log-concave: for any s >= 0, the ratio F(x - s)/F(x) does not fall from x to x + 1. *)
 Definition log_concave_noise (F : int -> R) : Prop :=
   distribution_on_int F /\ (forall x, 0 < F x) /\ (forall x, F (- x) = F x) /\
   (forall x (s : nat), F (x - s%:Z) * F (x + 1) <= F (x + 1 - s%:Z) * F x).
 
-(* mechanisms/noises/whole_numbers.md, section 1. If the noise is moved by more, it is told from noise that is not moved
-   more easily, at every a >= 0 (from s to any D >= s): a bound for the distance D holds for the distance s. The bounds
-   are for finite sets E of whole numbers; a bound for all of these holds for every set. *)
+(* mechanisms/noises/whole_numbers.md, section 1. The profile of noise that is moved by s, against noise that is not, is
+   at most that of noise that is moved by D >= s, at every a >= 0: a bound d for the distance D holds for s, too. The
+   bounds are for finite sets E of whole numbers; a bound for all of these holds for every set. *)
 Definition Distance_grows : Prop := forall (F : int -> R) (s D : nat) (a d : R),
   log_concave_noise F -> (s <= D)%N -> 0 <= a ->
   (forall E : seq int, uniq E -> \sum_(x <- E) (F (x - D%:Z) - a * F x) <= d) ->
@@ -676,11 +697,12 @@ Definition Whole_number_run : Prop :=
   \sum_(h | E h) run (within P) n h <= a * (\sum_(h | E h) run (within Q) n h) + d.
 
 (* y = e^x. For real numbers x and k > |x|, (1 + x/k)^k <= e^x and e^x (1 - x/k)^k <= 1, and both become equations as k
-   grows: e^x is the only real number with this property. *)
+   grows: e^x is the only real number with this property. (In the rational numbers no y has it, but for x = 0.) *)
 Definition exponential (x y : R) : Prop := forall k : nat, `|x| < k%:R ->
   (1 + x / k%:R) ^+ k <= y /\ y * (1 - x / k%:R) ^+ k <= 1.
 
-(* The noise F has F x proportional to t^(shape |x|). *)
+(* The noise F has F x proportional to t^(shape |x|). Z is the sum of these powers; among the real numbers it exists for
+   0 <= t < 1 and the two shapes below. *)
 Definition noise (t : R) (shape : nat -> nat) (F : int -> R) : Prop :=
   exists2 Z, total (fun x => t ^+ shape `|x|%N) Z & forall x, F x = t ^+ shape `|x|%N / Z.
 
@@ -693,7 +715,7 @@ Definition private_answers (F : int -> R) (D n : nat) (c d : R) : Prop :=
   \sum_(h | E h) run (within (fun l x => F (x - f l))) n h <=
     c * (\sum_(h | E h) run (within (fun l x => F (x - g l))) n h) + d.
 
-(* mechanisms/noises/whole_numbers.md, section 3. Discrete Gaussian noise, P(x) proportional to e^(-x^2/(2 sigma^2)) for
+(* mechanisms/noises/whole_numbers.md, section 3. Discrete Gaussian noise, F x proportional to e^(-x^2/(2 sigma^2)) for
    sigma = 4, on 16 answers. If a record that comes or goes changes each answer by at most 1, they are
    (4, 47/10^6)-differentially private; if a record that is replaced changes each by at most 2, (10, 99/10^7). *)
 Definition Discrete_gaussians : Prop := forall (F : int -> R) (t : R),
@@ -701,7 +723,7 @@ Definition Discrete_gaussians : Prop := forall (F : int -> R) (t : R),
   (forall c, exponential 4%:R c -> private_answers F 1 16 c (47%:R / 10%:R ^+ 6)) /\
   (forall c, exponential 10%:R c -> private_answers F 2 16 c (99%:R / 10%:R ^+ 7)).
 
-(* mechanisms/noises/whole_numbers.md, section 2. Discrete Laplace noise with P(x) proportional to e^(-|x|/10) on 100
+(* mechanisms/noises/whole_numbers.md, section 2. Discrete Laplace noise with F x proportional to e^(-|x|/10) on 100
    answers: (4, 345/10^7)-differentially private for a change of at most 1, (8, 243/10^6) for one of at most 2. *)
 Definition Discrete_laplaces : Prop := forall (F : int -> R) (t : R),
   exponential (- (1 / 10%:R)) t -> noise t id F ->
