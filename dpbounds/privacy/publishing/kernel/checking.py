@@ -103,7 +103,9 @@ def check_kernel_certificate(path: str | Path) -> KernelReport:
     lines = [
         *(f"CONTRADICTED: {fault}" for fault in faults),
         *verdict.lines,
-        "composition, rounding and the sum: proven in Coq (Kernel_certificate), computed by the extracted checker",
+        "δ of the product of the pairs, with composition and rounding: proven in Coq (Kernel_certificate), computed by "
+        "the extracted checker",
+        "that the product dominates the run: proven in Coq for finitely many outputs, on paper for others (pairs.md)",
         f"the masses of one step: {'see above' if faults else 'computed again in ball arithmetic (Arb)'}",
         *(
             ["the pairs of allocated steps: computed again in balls and doubles (bounded rounding)"]
