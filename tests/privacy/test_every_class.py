@@ -216,7 +216,6 @@ def _written_losses(mechanism: Mechanism, relation: Relation) -> Number:
 
 
 ASKERS: dict[str, Asker] = {
-    "publishing.interoperability.loss_distributions.to_privacy_loss_distribution": _written_losses,
     "accountants.certified.epsilon": lambda m, relation: epsilon(m, DELTA, relation, tolerance=ROUGH).exact_upper,
     "accountants.certified.delta": lambda m, relation: delta(m, EPSILON, relation, tolerance=ROUGH).exact_upper,
     "accountants.certified.account": lambda m, relation: (
@@ -286,17 +285,18 @@ ASKERS: dict[str, Asker] = {
     "accountants.tuning.tuned_enclosure": lambda m, relation: (
         tuning.tuned_enclosure(m, RandomRuns("0.5"), DELTA, relation).exact_upper
     ),
-    "accountants.tuning.tuned_guarantee": lambda m, relation: (
-        epsilon(
-            tuning.tuned_guarantee(m, RandomRuns("0.5"), relation, least_delta=DELTA / 10), DELTA, relation
-        ).exact_upper
-    ),
     "publishing.certificates": _certified,
     "accountants.certified.epsilon at 0": lambda m, relation: epsilon(m, 0, relation).exact_upper,
     "spending.only_gaussians": lambda m, relation: -float(spending.only_gaussians(m, relation)),
     "ledger.closed.Ledger": _by_ledger,
     "ledger.writing.BudgetedLedger.release": _kept_by_ledger,
     "budgets.held.proven_at_once": _held_at_once,
+    "accountants.tuning.tuned_guarantee": lambda m, relation: (
+        epsilon(
+            tuning.tuned_guarantee(m, RandomRuns("0.5"), relation, least_delta=DELTA / 10), DELTA, relation
+        ).exact_upper
+    ),
+    "publishing.interoperability.loss_distributions.to_privacy_loss_distribution": _written_losses,
 }
 
 # --- The enumeration -------------------------------------------------------------------------------------------------
