@@ -200,19 +200,19 @@ def required(
 
 _WHY_THE_DEFAULT = {
     Relation.ADD_OR_REMOVE_ONE: "as in Opacus and dp-accounting",
-    Relation.REPLACE_ONE: "that of the theorems",
+    Relation.REPLACE_ONE: "as in the theorems",
 }
 
 
-def relation_option(default: Relation) -> Callable[[Callback], Callback]:
-    """Return the neighbouring relation."""
+def relation_option(default: Relation, apart: str = "") -> Callable[[Callback], Callback]:
+    """Return the option of the neighbouring relation; ``apart`` says where the default is another one."""
     return click.option(
         "--relation",
         type=RELATIONS,
         default=str(default),
         show_default=True,
         help="Neighbouring relation; zero-out-one: one record is replaced by a null record, its place stays. "
-        f"Default: {_WHY_THE_DEFAULT[default]}.",
+        f"Default: {_WHY_THE_DEFAULT[default]}{apart}.",
     )
 
 
