@@ -107,7 +107,8 @@ def under_proven_relation(
                 found = under(relation)
             except UnsupportedMechanism:
                 continue
-            note(f"--relation {relation} was taken, as none was given: {refused}")
+            why = str(refused).partition("; ")[0]
+            note(f"--relation {relation} was taken, as none was given and the default is refused: {why}")
             return found
         raise
 
