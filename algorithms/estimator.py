@@ -482,7 +482,9 @@ class PrivateLinearClassifier(ClassifierMixin, _PrivateLinear):  # type: ignore[
         most, gradients = self._most_gradients(problem.dimension), made.steps * len(matrix)
         if gradients > most:
             allowed = f"at most max_gradients / n = {most // len(matrix)} with {self.algorithm}"
-            raise InvalidValue("steps", made.steps, allowed, "give steps=, or max_gradients= and time")
+            raise InvalidValue(
+                "steps", made.steps, allowed, "give a smaller steps=, or a larger max_gradients=, which takes longer"
+            )
         self._say_cost(self.algorithm, made.steps, gradients, problem.dimension)
         run: Run = made.run(problem, seed=self._seed(), repetitions=1)
         solution = run.output[0]
