@@ -96,11 +96,10 @@ def read_declared(
     read = {name: _numbers(columns[name], name) for name in numbers}
     if strange := [name for name, entries in read.items() if entries is None]:
         raise InvalidValue(
-            _declaration_of(strange),
+            f"{_declaration_of(strange)}, with entries that are not finite numbers,",
             MISSING,
-            "an entry is not a finite number: give the values, if this is a category (the package does not read them "
-            "off the records, as they would be published), or leave the column out",
-            "fill empty entries with a constant, as a mean would be published",
+            "give the values of a category (if they were read off the records, they would be published), leave the "
+            "column out, or fill empty entries with a constant (a mean would be published)",
         )
     found: list[tuple[str, Array, Range]] = []
     for name in others:

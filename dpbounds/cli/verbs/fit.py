@@ -194,7 +194,7 @@ def _in_options(error: InvalidValue) -> str:
 
     text = str(error)
     if error.name.startswith(DECLARATION):
-        return f"{text}: --ranges FILE, --category NAME=A,B, --drop NAME"
+        return f"{text} (--ranges FILE, --category NAME=A,B, --drop NAME)"
     return f"{_OPTIONS.get(error.name, error.name)}{text.removeprefix(error.name)}"
 
 
