@@ -130,7 +130,8 @@ def _mechanism(kind: str, room: str, name: str) -> Stubs:
             f"{place}.py: fill in what is marked.",
             f"{test}: `python -m pytest -n 0 {test}` names what is missing.",
             f"{_MECHANISMS}/__init__.py, dpbounds/__init__.py and docs/api/mechanisms.md: list {words['CLASS']}.",
-            "tests/privacy/mechanisms/examples.py: a row; `python -m pytest tests/privacy/mechanisms` names others.",
+            "tests/privacy/mechanisms/examples.py: a row; `python -m pytest tests/privacy/mechanisms "
+            "tests/privacy/publishing tests/documentation/test_generated.py` names the other lists that need one.",
             "tests/mutants/planted/privacy.toml: a planted bug for each term of the proof.",
             _explained("sampling scheme" if kind == "scheme" else kind),
         ),
