@@ -93,8 +93,9 @@ def read_declared(
     columns = {
         name: [entry.strip() for entry in column] for name, column in zip(header, zip(*rows, strict=True), strict=True)
     }
-    read = {name: _numbers(columns[name], name) for name in numbers}
-    if strange := [name for name, entries in read.items() if entries is None]:
+    tried = {name: _numbers(columns[name], name) for name in numbers}
+    read = {name: entries for name, entries in tried.items() if entries is not None}
+    if strange := [name for name in numbers if name not in read]:
         raise InvalidValue(
             f"{_declaration_of(strange)}, with entries that are not finite numbers,",
             MISSING,
