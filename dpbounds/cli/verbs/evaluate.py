@@ -47,7 +47,9 @@ def assignments(words: tuple[str, ...]) -> dict[str, Fraction]:
     metavar="PART",
     help="Part to evaluate: bound, rate, spent or a name; by default the bound, else the rate.",
 )
-@click.option("--digits", type=click.IntRange(1, 10_000), default=15, show_default=True, help="Digits to certify.")
+@click.option(
+    "--digits", type=click.IntRange(1, 10_000), default=15, show_default=True, help="Number of certified digits."
+)
 @click.option(
     "--relation",
     type=RELATIONS,

@@ -76,9 +76,7 @@ class _Fitted:
     is_flag=True,
     help="Choose all ranges privately, for about a quarter of ε, in place of --ranges.",
 )
-@click.option(
-    "--category", "inline", multiple=True, metavar="NAME=A,B", help="A column that is a category, with its values."
-)
+@click.option("--category", "inline", multiple=True, metavar="NAME=A,B", help="Category column, with its values.")
 @click.option(
     "--categories", type=FILE, metavar="FILE", help="Further categories: CSV with columns feature, value, a line each."
 )
