@@ -26,7 +26,7 @@ from dpbounds.algorithms.problems.finite_sum import Array
 from dpbounds.algorithms.problems.sets import ConstraintSet, L1Ball, L2Ball
 from dpbounds.algorithms.problems.sigmoid import sigmoid_loss
 from dpbounds.algorithms.run import Run
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import MISSING, InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact
 from dpbounds.privacy.relations import Relation
@@ -482,7 +482,9 @@ class PrivateLinearClassifier(ClassifierMixin, _PrivateLinear):  # type: ignore[
         most, gradients = self._most_gradients(problem.dimension), made.steps * len(matrix)
         if gradients > most:
             allowed = f"at most max_gradients / n = {most // len(matrix)} with {self.algorithm}"
-            raise InvalidValue("steps", made.steps, allowed, "give steps=, or max_gradients= and time")
+            raise InvalidValue(
+                "steps", made.steps, allowed, "give a smaller steps=, or a larger max_gradients=, which takes longer"
+            )
         self._say_cost(self.algorithm, made.steps, gradients, problem.dimension)
         run: Run = made.run(problem, seed=self._seed(), repetitions=1)
         solution = run.output[0]
@@ -556,7 +558,7 @@ class PrivateLinearRegressor(RegressorMixin, _PrivateLinear):  # type: ignore[mi
         budget, units = self._checked(), Units.of(self.target_range, 1, "target_range", self.fit_intercept)
         if units is None:
             advice = "noise is in proportion to it, and a range read off the targets would publish one of them"
-            raise InvalidValue("target_range", None, "(low, high), chosen without looking at the data", advice)
+            raise InvalidValue("target_range", MISSING, "give (low, high), chosen without looking at the data", advice)
         matrix, targets = validate_data(clone(self), X, y, dtype=np.float64, y_numeric=True)
         weights = self._weights(sample_weight, matrix)
         scaled = units.apply(np.asarray(targets, dtype=np.float64)[:, None])[:, 0]

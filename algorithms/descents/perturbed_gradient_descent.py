@@ -26,6 +26,7 @@ from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space, known
 from dpbounds.algorithms.sampling import Batch
+from dpbounds.errors import MISSING
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import formatted_float
 from dpbounds.papers.tholeti_kalyani_2020 import algorithm_1_explicit, theorem_1_explicit
@@ -103,7 +104,7 @@ class PerturbedGradientDescent(Method[FiniteSum]):
             count, amount = _allowed_on_sphere(n, d, steps, budget), fields.multiplier(radius, "radius")
         else:
             if steps is None:
-                raise InvalidValue("steps", None, "a number of steps for Gaussian noise")
+                raise InvalidValue("steps", MISSING, "with Gaussian noise, give the number of steps")
             count, batch = fields.count(steps, "steps"), Batch(1, n, replacement=False)
             amount = _smallest_radius(n, d, count, budget)
             if amount > 2 * _NEXT_TO_NOTHING:

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from dpbounds.algorithms.problems.finite_sum import Array
 from dpbounds.algorithms.problems.problem import checked_bound
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import MISSING, InvalidValue
 from dpbounds.expressions.exact import ExactLike
 
 # Of features in [-1, 1], the norm that records are clipped to, in units of √(p+1): low, so that most get the same norm.
@@ -90,11 +90,11 @@ def norm_bound(
         return typical * Fraction(float(np.sqrt(features + 1)))
     raise InvalidValue(
         "feature_bound",
-        None,
-        "greater than 0, chosen without looking at the data",
-        "noise is in proportion to it, and a norm read off the records would publish something about one of them: "
-        "give a typical norm (longer records are clipped), or feature_ranges=, or feature_ranges='estimate' to choose "
-        "ranges privately (where features have one scale, feature_bound='estimate' is cheaper)",
+        MISSING,
+        "give a typical norm of a record, chosen without looking at the data (longer records are clipped), public "
+        "feature_ranges=, or feature_ranges='estimate' to choose ranges privately (where features have one scale, "
+        "feature_bound='estimate' is cheaper)",
+        "noise is in proportion to it, and a norm read off the records would publish something about one of them",
     )
 
 

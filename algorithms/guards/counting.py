@@ -89,7 +89,7 @@ class Count:
         if rows is None:
             raise BudgetExceeded(f"an answer ({question.kind}) drew a batch without the list of its records")
         if not all(np.array_equal(told, used) for (_, told), used in zip(self._drawn, rows, strict=True)):
-            raise BudgetExceeded(f"an answer ({question.kind}) uses other records than the drawn ones")
+            raise BudgetExceeded(f"an answer ({question.kind}) does not use exactly the records that were drawn")
 
     def _demand_share(self, question: Question, pen: Any, given: Any) -> None:
         """Check that answers along a path, which share one entry, have (C/σ)² that add up to at most 1/z²."""

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.values import promised_delta, promised_epsilon
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,16 +21,14 @@ class PrivacyBudget:
 
     @classmethod
     def of(cls, epsilon: ExactLike, delta: ExactLike, relation: str | Relation = Relation.REPLACE_ONE) -> PrivacyBudget:
-        """Return the budget; ε > 0 and 0 < δ < 1, else ``InvalidValue``.
+        """Return the budget; ε > 0 and 0 < δ < 1, else ``InvalidValue``. It may be printed as it was typed.
 
         >>> print(PrivacyBudget.of(1, "1e-6"))
         epsilon = 1, delta = 1e-06, replace-one
         """
-        budget = cls(exact(epsilon, "epsilon"), exact(delta, "delta"), as_relation(relation))
+        budget = cls(promised_epsilon(epsilon), promised_delta(delta), as_relation(relation))
         if budget.epsilon <= 0:
             raise InvalidValue("epsilon", epsilon, "greater than 0")
-        if not 0 < budget.delta < 1:
-            raise InvalidValue("delta", delta, "greater than 0 and less than 1")
         return budget
 
     def __str__(self) -> str:

@@ -113,7 +113,7 @@ class Ledger(Displayed):
         """
         self._demand_fixed_in_advance()
         if not self.releases:
-            raise InvalidValue("ledger", "empty", "at least one release")
+            raise InvalidValue("ledger", "empty", "a list of at least one release")
         return Composed(tuple((release.mechanism(), release.count) for release in self.releases))
 
     def last_iterate(self) -> LastIterate:

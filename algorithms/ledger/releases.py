@@ -13,6 +13,7 @@ from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.mechanisms.descriptions import JsonObject, described
 from dpbounds.privacy.mechanisms.parameters import read_number
 from dpbounds.privacy.mechanisms.schemes.sampling import OneBatch, Sampling
+from dpbounds.privacy.publishing.numerals import rounded
 
 _FIRST = ("mechanism", "noise_stddev", "per_record_bound", "sampling", "count")  # in the order of the text
 
@@ -92,7 +93,8 @@ class DescribedRelease:
         return self.described
 
     def __str__(self) -> str:
-        return f"{self.count} x {self.described!r}"
+        kind = self.described
+        return f"{self.count} x {kind.in_words(rounded)}, {kind.drawn_in_words(rounded)}"
 
 
 def to_json(release: Release | DescribedRelease) -> JsonObject:

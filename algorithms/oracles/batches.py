@@ -181,7 +181,10 @@ def valid_scheme(_record: object, field: Attribute[Any], value: object) -> None:
 def demand_scheme(value: object, name: str) -> None:
     """Raise ``InvalidValue`` unless this is a ``Scheme``."""
     if value is not None and not isinstance(value, Batch | Poisson | Truncated | Visited):
-        advice = "Poisson(rate) draws each record by itself"
+        advice = (
+            "Poisson(rate) draws each record by itself; for another sampler, write your own training loop and account "
+            "its ledger (docs/tutorials/own_loop.md)"
+        )
         allowed = "a Batch, a Poisson, a Truncated, Bins, an Allocated, a Shuffle, a Cyclic or None"
         raise InvalidValue(name, repr(value), allowed, advice)
 

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from dpbounds.algorithms.problems.datasets import Range, column_of_numbers, read_ranges, read_table
 from dpbounds.algorithms.problems.finite_sum import Array
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import MISSING, InvalidValue
 
 _SHOWN = 5  # names in a message
+DECLARATION = "the declaration"  # how an error about columns begins
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,42 +82,48 @@ def read_declared(
     known = {} if ranges is None else read_ranges(ranges, numbers)
     undeclared = [name for name in numbers if ranges is not None and name not in known]
     if undeclared:
-        what = ", ".join(undeclared[:_SHOWN])
         raise InvalidValue(
-            "columns",
-            f"{what}, without a range or values",
-            "declared",
-            "ranges and values that are read off the records would be published: give a range in the file of ranges, "
-            "the values of a category, or leave the column out",
+            _declaration_of(undeclared),
+            MISSING,
+            "give a range in the file of ranges, the values of a category, or leave the column out",
+            "ranges and values that are read off the records would be published",
         )
     if not others:
         raise InvalidValue("columns of the file", ", ".join(header), "at least one feature beside the label")
     columns = {
         name: [entry.strip() for entry in column] for name, column in zip(header, zip(*rows, strict=True), strict=True)
     }
+    tried = {name: _numbers(columns[name], name) for name in numbers}
+    read = {name: entries for name, entries in tried.items() if entries is not None}
+    if strange := [name for name in numbers if name not in read]:
+        raise InvalidValue(
+            f"{_declaration_of(strange)}, with entries that are not finite numbers,",
+            MISSING,
+            "give the values of a category (if they were read off the records, they would be published), leave the "
+            "column out, or fill empty entries with a constant (a mean would be published)",
+        )
     found: list[tuple[str, Array, Range]] = []
     for name in others:
         if name in categories:
             found += [(f"{name}={value}", _is(columns[name], value), (0.0, 1.0)) for value in categories[name]]
         else:
-            found.append((name, _numbers(columns[name], name), known.get(name, (0.0, 1.0))))
+            found.append((name, read[name], known.get(name, (0.0, 1.0))))
     names, features, public = zip(*found, strict=True)
     return Declared(
         np.column_stack(features), names, None if ranges is None else public, tuple(columns[target]), target
     )
 
 
-def _numbers(column: Sequence[str], name: str) -> Array:
+def _numbers(column: Sequence[str], name: str) -> Array | None:
+    """Return the numbers of a column, or None where an entry is not a finite number."""
     try:
         return column_of_numbers(column, name)
     except InvalidValue:
-        raise InvalidValue(
-            "columns",
-            f"{name}, with an entry that is no finite number",
-            "declared",
-            "give its values, if it is a category (those that occur are not taken, as they would be published); fill "
-            "empty entries by a constant (a mean would be published); or leave the column out",
-        ) from None
+        return None
+
+
+def _declaration_of(names: Sequence[str]) -> str:
+    return f"{DECLARATION} of {', '.join(map(repr, names[:_SHOWN]))}"
 
 
 def _is(column: Sequence[str], value: str) -> Array:

@@ -157,7 +157,7 @@ class SecondOrderMethod(Method[FiniteSum]):
         """
         values = self._values(problem)
         if self.enough_steps is not None and self.steps < (least := steps_of(self.enough_steps, values)):
-            raise InvalidValue("steps", self.steps, f"at least {least}", "the risk may fall for as many steps")
+            raise InvalidValue("steps", self.steps, f"at least {least}", "the risk can decrease for that many steps")
         needed = math.ceil(self.records_needed(problem).exact_upper)
         if problem.records < needed:
             raise InvalidValue("records", problem.records, f"at least {needed}", "below that there is no guarantee")

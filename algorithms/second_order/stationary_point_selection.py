@@ -191,7 +191,12 @@ class StationaryPointSelection(SecondOrderMethod):
             InvalidValue: There are too few records, or the thresholds are the printed ones: there is no guarantee.
         """
         if self.variant == "as-printed":
-            raise InvalidValue("variant", "'as-printed'", "'repaired'", "a point just above α often passes as printed")
+            raise InvalidValue(
+                "variant",
+                "'as-printed'",
+                "'repaired'",
+                "with the printed thresholds a point just above α is often accepted",
+            )
         return super().bound(problem)
 
     def _values(self, problem: FiniteSum) -> Mapping[sympy.Symbol, sympy.Expr]:

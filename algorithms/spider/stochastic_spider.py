@@ -203,7 +203,7 @@ class StochasticSpider(Method[FiniteSum]):
             InvalidValue: The bound is not proven: as printed.
         """
         if self.variant == "as-printed":
-            raise InvalidValue("variant", "as-printed", "'repaired'", "the printed drift bounds no error")
+            raise InvalidValue("variant", "as-printed", "'repaired'", "the printed drift does not bound the error")
         omega = fields.share(failure_probability, "failure_probability")
         values = self._drawn(problem) | {"failure_probability": omega}
         found: Enclosure = lemma_3_3_explicit.THEOREM.evaluate(None, digits=15, **values).value

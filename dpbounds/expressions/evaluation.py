@@ -129,7 +129,9 @@ def decide(condition: Any, values: Values) -> bool:
     if isinstance(condition, bool):
         return condition
     if not isinstance(condition, Boolean):
-        raise InvalidValue("condition", shown(condition), "a relation such as epsilon <= 1, or And, Or, Not of some")
+        raise InvalidValue(
+            "condition", shown(condition), "a relation such as epsilon <= 1, or And, Or or Not of relations"
+        )
     tree = checked_tree(condition)
     bound = _bind(tree, values, "arb")
     precision, limit = 2 * _GUARD_BITS, _largest_precision(2 * _GUARD_BITS)

@@ -506,6 +506,7 @@ class SchemeAccountant(SchemeAccounting, EngineAccountant):
     """The accountant of an engine that draws no Poisson samples; ``history`` counts steps, or passes."""
 
     def __init__(self, way: Way, relation: Relation, public_dataset_size: int | None) -> None:
+        self.way = way  # the first question is asked in what follows
         super().__init__(relation, public_dataset_size)
         self.set_up(way)
         self.asked(None)

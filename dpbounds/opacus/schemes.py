@@ -33,7 +33,7 @@ from dpbounds.privacy.mechanisms import (
 from dpbounds.privacy.mechanisms.schemes.drawing import Generator, Rows, drawable_rate, in_turn
 from dpbounds.privacy.mechanisms.schemes.sampling import Dealing, Sampling
 from dpbounds.privacy.publishing.interoperability.opacus_accountant import POISSON
-from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.relations import Relation, as_relation
 
 TRUNCATED, FIXED_SIZE, SHUFFLED, FRESH_BINS, KEPT_BINS = (
     "truncated-poisson",
@@ -182,9 +182,17 @@ class SchemeAccounting:
 
     def asked(self, relation: str | Relation | None) -> Relation:
         """Return the relation; for truncated samples an upper bound on the number of records is a part of it."""
+        wanted = self.relation if relation is None else as_relation(relation)
+        if self.way.name in _SHARED and wanted.counts_records:
+            raise InvalidValue(
+                "relation",
+                wanted,
+                f"'replace-one' or 'zero-out-one' with sampling={self.way.name!r}",
+                "batches of one size depend on the number of records, which neighbours have to share; so leave out "
+                "public_dataset_size",
+            )
         found: Relation = super().asked(relation)  # type: ignore[misc]
-        known = getattr(self, "way", None)
-        if known is not None and known.name == TRUNCATED and self.public_dataset_size and not found.counts_records:
+        if self.way.name == TRUNCATED and self.public_dataset_size and not found.counts_records:
             raise InvalidValue(
                 "relation", found, "add-or-remove-one with a public bound on the number of records, which others share"
             )

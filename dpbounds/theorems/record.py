@@ -254,7 +254,7 @@ class Theorem:
             raise InvalidValue("id", self.id, "paper/item in lower case letters, digits, dots and hyphens")
         names = [part.name for part in self.parts]
         if len(set(names)) != len(names):
-            raise InvalidValue("parts", names, "the name of one part only")
+            raise InvalidValue("parts", names, "different names, one for each part")
 
     def usual_unit(self, part: Part) -> Unit:
         """Return the default unit of a part.

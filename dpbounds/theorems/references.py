@@ -156,8 +156,13 @@ def bibtex(paper: str) -> str:
     """
     found = references().get(paper)
     if found is None:
-        near = difflib.get_close_matches(paper, references(), n=3, cutoff=0.5) or sorted(references())
-        raise InvalidValue("paper", paper, f"a paper of the library, such as {', '.join(near)}")
+        near = difflib.get_close_matches(paper, references(), n=3, cutoff=0.5) or sorted(references())[-2:]
+        raise InvalidValue(
+            "paper",
+            paper,
+            f"a paper of the library, such as {', '.join(near)}",
+            "a new paper needs an entry in dpbounds/papers/references.bib",
+        )
     return found.text
 
 

@@ -120,7 +120,7 @@ def as_text(theorem: Theorem) -> str:
         told = [f"{one} is {name}" + (f" ({other} in the text)" if other else "") for one, name, other in legend]
         lines += _paragraphs(f"Letters: {'; '.join(told)}.")
     if theorem.privacy is not None:
-        lines += [f"Privacy: promises {theorem.privacy.claim} under {theorem.privacy.relation}; "
+        lines += [f"Privacy: claims {theorem.privacy.claim} under {theorem.privacy.relation}; "
                   f"`dpbounds evaluate {theorem.id} --part spent ...` computes what it spends.", ""]  # fmt: skip
     lines += _section("Errata", map(_erratum_text, theorem.errata))
     lines += _section("Notes", (_item(without_latex(one.text)) for one in theorem.notes))

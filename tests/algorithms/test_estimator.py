@@ -410,7 +410,7 @@ def test_the_regressor_learns_and_keeps_its_budget():
     top[0] = 40
     fits = [PrivateLinearRegressor(feature_bound=1, **usual).fit(X, each).predict(X) for each in (beyond, top)]
     assert (fits[0] == fits[1]).all()
-    with pytest.raises(InvalidValue, match=r"target_range must be \(low, high\), chosen without looking"):
+    with pytest.raises(InvalidValue, match=r"target_range is missing: give \(low, high\), chosen without looking"):
         PrivateLinearRegressor(feature_bound=1).fit(X, target)
 
 
@@ -547,7 +547,7 @@ def test_public_classes_need_not_both_occur():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"feature_bound": None}, "chosen without looking at the data, not None; .*publish"),
+        ({"feature_bound": None}, "feature_bound is missing: .*without looking at the data.*publish"),
         ({"feature_bound": 0}, "feature_bound must be .*, not 0"),
         ({"feature_bound": np.nan}, "feature_bound must be .*, not nan"),
         ({"algorithm": "sgd"}, "algorithm must be .*dp-pgd.*, not 'sgd'"),

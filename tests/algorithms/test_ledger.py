@@ -123,6 +123,18 @@ def test_bad_budgets_are_refused(epsilon, delta, relation, message):
         PrivacyBudget.of(epsilon, delta, relation)
 
 
+def test_a_budget_of_floats_holds_at_the_decimals_that_were_typed():
+    budget = PrivacyBudget.of(0.1, 1e-5)
+    assert (budget.epsilon, budget.delta) == (Fraction("0.1"), Fraction("1e-5"))
+    assert PrivacyBudget.of(1, 3e-7).delta == Fraction(3e-7) < Fraction("3e-7")
+
+
+def test_a_ledger_rounds_the_numbers_of_a_guarantee_to_the_safe_side():
+    assert str(DescribedRelease(ZCDP(Fraction(1, 3), relation="replace-one"))) == (
+        "1 x a black box with rho-zCDP, rho at most 0.333333333334 (replace-one), the full batch"
+    )
+
+
 def test_a_ledger_prints_every_kind_of_release():
     assert str(LEDGER).count("x Gaussian") == 2
     assert "Poisson sample" in str(LEDGER)
@@ -220,7 +232,8 @@ def test_a_ledger_holds_every_kind_and_comes_back_from_json():
         (Gaussian(9), 2),
         (Laplace(2), 6),
     )
-    for text in ("10 of 100 records without replacement", "3 x Laplace", "6 x Laplace"):
+    laplace = "3 x Laplace noise multiplier 3, the full batch"
+    for text in ("10 of 100 records without replacement", laplace, "6 x Laplace"):
         assert text in str(ledger)
 
 

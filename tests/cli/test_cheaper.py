@@ -75,7 +75,7 @@ def test_a_relation_that_was_not_given_is_one_under_which_something_is_proven(ve
     at = ["--delta", "1e-5"] if verb == "epsilon" else ["--epsilon", "1"]
     found, notes = answer(verb, "--noise-multiplier", "3", *at, *SHUFFLED)
     assert found["relation"] == "replace-one"
-    assert "--relation replace-one was taken, as none was given: shuffled batches" in notes
+    assert "--relation replace-one was taken, as none was given and the default is refused: shuffled batches" in notes
 
 
 def test_a_relation_that_was_given_is_kept_or_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -483,7 +483,14 @@ def test_a_shell_completes_what_is_begun(words, offered, capsys, monkeypatch):
     assert set(capsys.readouterr().out.split()) == {f"plain,{word}" for word in offered}
 
 
-@pytest.mark.parametrize(("verb", "why"), [("epsilon", "as in Opacus and"), ("plan", "that of the theorems")])
+@pytest.mark.parametrize(
+    ("verb", "why"),
+    [
+        ("epsilon", "Default: as in Opacus and"),
+        ("plan", "Default: as in the theorems."),
+        ("audit", "Default: as in the theorems, but add-or-remove-one with --scores."),
+    ],
+)
 def test_a_default_relation_has_its_reason_beside_it(verb, why, said):
     assert why in " ".join(said(verb, "--help").split())
 

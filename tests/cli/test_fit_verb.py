@@ -58,6 +58,7 @@ def test_a_classifier_with_a_score_and_a_statement(data):
     assert answer["statement"].startswith(
         "Model and score together are (20, 0.0001)-differentially private under replace-one"
     )
+    assert "Score: the accuracy on held-out records" in answer["statement"]
     model, ledger, statement = answer["files"]
     with open(model) as file:
         assert json.load(file)["coefficients"] == answer["coefficients"]
@@ -126,9 +127,10 @@ def test_a_regressor_for_people(said, data):
     [
         (("--classes", "small,large"), ["--ranges or --estimate-ranges", "values of single records"]),
         (("--ranges", "ranges.csv"), ["--classes or --target-range", "published"]),
-        (("--classes", "a,b", "--target-range", "0,1"), ["--classes or --target-range", "both"]),
-        (("--classes", "small,large", "--ranges", "ranges.csv"), ["city", "declared", "published"]),
-        (("--classes", "small,large", "--estimate-ranges"), ["shop", "declared", "published"]),
+        (("--classes", "a,b", "--target-range", "0,1"), ["--classes does not fit --target-range"]),
+        (("--classes", "a,b", "--ranges", "x.csv", "--estimate-ranges"), ["--ranges does not fit --estimate-ranges"]),
+        (("--classes", "small,large", "--ranges", "ranges.csv"), ["city", "declaration", "published"]),
+        (("--classes", "small,large", "--estimate-ranges"), ["declaration of 'shop', 'city'", "--drop", "published"]),
         (("--classes", "small,big", *SHOPS[:4], "--drop", "city,sales"), ["--classes", "small,big"]),
         (("--classes", "small,large", "--estimate-ranges", "--category", "shop"), ["--category", "NAME=A,B"]),
         (("--classes", "small,large", *SHOPS[:4], "--categories", "kinds.csv"), ["'shop'", "declared once"]),

@@ -54,7 +54,11 @@ def test_the_list_is_filtered(data, said):
     assert {(one["metric"], one["paper"]) for one in found} == {("frank-wolfe-gap", PAPER)}
     proved = data("theorems", "--status", "proved")
     assert 0 < len(proved) < len(index.listing())
-    assert "no statement fits" in said("theorems", "--search", "there is no such text")
+    assert (
+        said("theorems", "--status", "definition", "--paper", PAPER, "--metric", "frank-wolfe-gap")
+        == "no theorem fits\n"
+    )
+    assert "words side by side" in said("theorems", "--search", "there is no such text")
     assert RATE in said("theorems", "--search", "PROJECTED gradient of dp-pgd")
 
 
@@ -162,7 +166,7 @@ def test_what_a_statement_spends(data, said):
     assert float(replace["value"]["upper"]) == pytest.approx(0.1)
     other = data(*arguments, "--relation", "add-or-remove-one")
     assert float(other["value"]["upper"]) == pytest.approx(0.025)  # a quarter: the mean's n is public
-    assert "kept (proven)" in said(*arguments)
+    assert "holds (proven)" in said(*arguments)
 
 
 def test_a_promise_that_is_broken_is_status_1(data, said):
@@ -179,7 +183,7 @@ def test_a_promise_that_is_broken_is_status_1(data, said):
     ]
     broken += ["lipschitz=1", "smoothness=0.05"]
     assert data(*broken, status=1)["kept"] is False
-    assert "BROKEN (proven)" in said(*broken, status=1)
+    assert "FAILS (proven)" in said(*broken, status=1)
 
 
 def test_a_statement_of_ones_own(data, said, tmp_path):

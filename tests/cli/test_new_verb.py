@@ -98,6 +98,8 @@ def test_every_kind_is_written_in_files_that_are_named(kind, name, checkout, dat
     steps = "\n".join(found["steps"])
     assert f'CONTRIBUTING.md, "Adding {"an" if kind == "algorithm" else "a"}' in steps
     assert all(path in steps for path in texts if not path.endswith("__init__.py"))
+    named = set(re.findall(r"\b(?:dpbounds|algorithms|docs|tests)/[\w/]+\.\w+", steps)) - set(texts)
+    assert [path for path in named if not (ROOT / path).is_file()] == []
 
 
 def test_a_theorem_stands_where_its_id_says(checkout, data):

@@ -336,8 +336,12 @@ def test_what_has_no_account_is_refused() -> None:
     for name in (SHUFFLED, FIXED_SIZE):
         with pytest.raises(InvalidValue, match="public_dataset_size"):
             engine(name, public_dataset_size=70)
-        with pytest.raises(InvalidValue, match="add-or-remove-one"):
-            engine(name, relation="add-or-remove-one")
+        shared = f"relation must be 'replace-one' or 'zero-out-one' with sampling='{name}', not add-or-remove-one"
+        for size in (None, 70):  # a public number is not the way out
+            with pytest.raises(InvalidValue, match=shared):
+                engine(name, relation="add-or-remove-one", public_dataset_size=size)
+        with pytest.raises(InvalidValue, match=shared):
+            engine(name).get_epsilon("1e-5", "add-or-remove-one")
     with pytest.raises(InvalidValue, match="upper bound"):
         engine(TRUNCATED, relation="add-or-remove-one", public_dataset_size=50).make_private(**parts())
     bounded = engine(TRUNCATED, relation="add-or-remove-one", public_dataset_size=70)

@@ -98,6 +98,9 @@ def test_an_unknown_paper_is_refused_by_name():
         bibtex("wang-xu-2018")
     with pytest.raises(InvalidValue, match="a paper of the library"):
         bibtex("abadi-et-al-2016/theorem-1")
+    with pytest.raises(InvalidValue, match="a new paper needs an entry in dpbounds/papers/") as found:
+        bibtex("xyz-3000")  # similar to none
+    assert len(str(found.value)) < 200
 
 
 def test_a_bibliography_has_each_source_once_in_the_order_given():

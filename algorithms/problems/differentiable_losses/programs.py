@@ -238,9 +238,18 @@ def compiled(
         return loss(whole(tree), jax.tree.unflatten(form, row))
 
     first = [jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype) for leaf in rows]
-    shape = jax.tree.leaves(jax.eval_shape(one, parameters, first))
+    try:
+        shape = jax.tree.leaves(jax.eval_shape(one, parameters, first))
+    except Exception as error:
+        shapes = ", ".join(str(each.shape) for each in first)
+        error.add_note(
+            f"The loss was called with the parameters and one record, whose arrays have the shapes {shapes}: "
+            "a record has no dimension of a batch."
+        )
+        raise
     if len(shape) != 1 or shape[0].shape != ():
-        raise InvalidValue("loss", [each.shape for each in shape], "one scalar per record")
+        advice = "a record has no dimension of a batch: return its own loss, and take no mean over records"
+        raise InvalidValue("loss", [each.shape for each in shape], "one scalar per record", advice)
 
     def flat_one(x: Any, row: list[Any]) -> Any:
         return one(unravel(x), row)

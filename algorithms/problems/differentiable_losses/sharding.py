@@ -44,7 +44,9 @@ def sharded(problem: Differentiable, devices: Sequence[Any] | None = None) -> Di
     kinds = sorted({f"{each.platform} {each.device_kind}" for each in chosen})
     if not chosen or len(set(chosen)) < len(chosen) or len(kinds) > 1:
         told = ", ".join(map(str, chosen))
-        raise InvalidValue("devices", told, "devices of one kind, each once", "others round gradients in other ways")
+        raise InvalidValue(
+            "devices", told, "devices of one kind, each once", "devices of different kinds round gradients differently"
+        )
     demand_doubles(chosen[0].platform)
     if any(each.process_index != jax.process_index() for each in chosen):
         why = "every process would draw noise of its own on the same sum: devices of one process, jax.local_devices()"

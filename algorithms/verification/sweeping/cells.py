@@ -212,7 +212,9 @@ def run(cell: Cell) -> Result:
 
 def _plain(cell: Cell, numbers: Any) -> Numbers:
     if not isinstance(numbers, Mapping):
-        raise InvalidValue("result", type(numbers).__name__, f"named numbers, from the task {cell.task}")
+        raise InvalidValue(
+            "result", type(numbers).__name__, f"a mapping of names to numbers, returned by the task {cell.task}"
+        )
     plain: Numbers = {}
     for name, value in numbers.items():
         array = np.asarray(value, dtype=np.float64)

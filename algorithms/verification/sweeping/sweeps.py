@@ -90,7 +90,7 @@ def _cluster(scheduler: str | None) -> Iterator[None]:
         from distributed import Client
     except ModuleNotFoundError:
         raise InvalidValue(
-            "scheduler", scheduler, "left out: it needs Dask", "pip install 'dpbounds[cluster]'"
+            "scheduler", scheduler, "None where Dask is not installed", "pip install 'dpbounds[cluster]'"
         ) from None
     from joblib import parallel_config
 

@@ -115,7 +115,7 @@ def as_markdown(report: Report) -> str:
         f"Problem: {problem}.",
         *(f"- {note}" for note in report.preparation),
         "",
-        "## What was promised, spent and measured",
+        "## Budget, spent privacy and measured values",
         "",
         _table(report),
         "",

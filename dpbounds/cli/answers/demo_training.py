@@ -91,7 +91,11 @@ def prepared(
         dataset = _read(data, label, positive, ranges)
         scaled, zero = ranges is not None, _MIDDLE if centre is None else centre
         if centre is not None and not scaled:
-            raise unfit(f"--centre {plain(centre)}", "needs --ranges, to which it refers")
+            raise unfit(
+                f"--centre {plain(centre)}",
+                "needs --ranges, because it is a point in these ranges",
+                "give both, or neither",
+            )
     features = dataset.features.copy()
     scaling, _, *others = dataset.notes  # the second note is about clipping to the bound that clips nothing
     notes = [scaling]

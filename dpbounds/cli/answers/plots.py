@@ -181,7 +181,7 @@ _MOST_CHECKS = 60  # checks in a picture
 
 
 def verification(outcomes: Sequence[Outcome]) -> Figure:
-    """Return measured over promised values; of exponents, their difference."""
+    """Return measured over predicted values; of exponents, their difference."""
     from dpbounds.cli.answers.verification_report import measured, predicted
     from dpbounds.render.verdicts import Found, verdicts
 
@@ -200,10 +200,10 @@ def verification(outcomes: Sequence[Outcome]) -> Figure:
             ratios.append(found)
     drawn = len(ratios[:_MOST_CHECKS]) + len(differences[:_MOST_CHECKS])
     if not drawn:
-        raise InvalidValue("--plot", "nothing", "a check with a promise and a measurement that are finite numbers")
+        raise InvalidValue("--plot", "nothing", "a check whose predicted and measured values are finite numbers")
     caption = (
         "Dots: means; lines: their intervals. Bounds hold left of the vertical line, formulas and exponents on it. A "
-        "hollow square is compatible with its promise, a hollow dot is undecided, a cross fails."
+        "hollow square is compatible with its bound, a hollow dot is undecided, a cross fails."
     )
     if drawn < len(outcomes):
         caption += f" Not drawn, for want of finite numbers or of room: {len(outcomes) - drawn}."

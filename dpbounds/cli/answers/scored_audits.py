@@ -41,13 +41,14 @@ SCORES_OPTIONS = options(
         help="Audit a model of your own by scores of canaries, in place of an ALGORITHM: CSV with the columns score "
         "and in (1 or 0), or .npy with these two columns. With --scores-out: scores of canaries in the data.",
     ),
-    click.option("--scores-out", type=FILE, metavar="FILE", help="With --scores: scores of canaries that were not in."),
+    click.option("--scores-out", type=FILE, metavar="FILE", help="With --scores: scores of canaries not in the data."),
     click.option("--many-runs", is_flag=True, help="With --scores: each score is of an independent run."),
     click.option(
         "--threshold",
         callback=_FINITE,
         metavar="X",
-        help="With --scores: above it a test says in; fixed before the runs. (default: several, which hold together)",
+        help="With --scores: score above which a test decides that a canary was in the data; chosen before the runs "
+        "(default: several, with one joint confidence).",
     ),
     click.option(
         "--guesses",

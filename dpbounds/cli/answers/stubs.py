@@ -60,16 +60,16 @@ def _theorem(name: str) -> Stubs:
     formulas, records = f"tests/papers/{group}/reference_formulas.py", f"tests/papers/records/{group}.toml"
     words = {"ID": name, "PAPER": paper, "MODULE": ".".join(folder.parts[2:])}
     words["ITEM"] = "" if item_of(stem) == item else f'    id="{item}",\n'
-    new = "If the paper is new: its entry in dpbounds/papers/references.bib"
+    new = "If the paper is new, before anything else: its entry in dpbounds/papers/references.bib"
     if not cited:
         new += ", its title in dpbounds/theorems/index.py, its numbered items in tests/theorems/printed_labels.json"
     return Stubs(
         {place.as_posix(): _filled("statement", words)},
         (
+            *(() if paper == "dpbounds" else (f"{new}.",)),
             f"{place.as_posix()}: fill in what is marked; `python -m dpbounds show {name}` shows it.",
             f"{test}: `python -m pytest -n 0 {test}` names what is missing.",
             f"{formulas} and {records}: write its formulas and its claims a second time, with the paper open.",
-            *(() if paper == "dpbounds" else (f"{new}.",)),
             "`python -m dpbounds.theorems` and `python -m dpbounds table all --output tables` write index and pages.",
             _explained("theorem"),
         ),
@@ -98,7 +98,8 @@ def _algorithm(name: str) -> Stubs:
             f"{test}: `python -m pytest -n 0 {test}` names what is missing.",
             "algorithms/verification/studies/: an example, checks and a ladder in the study of its family; then run "
             "`python -m dpbounds.algorithms.verification`.",
-            f"algorithms/__init__.py and docs/api.rst: list {words['CLASS']}; then run `python docs/generated.py`.",
+            f"algorithms/__init__.py and docs/api/algorithms.md: list {words['CLASS']}; then run "
+            "`python docs/generated.py`.",
             _explained("algorithm"),
         ),
     )
@@ -128,8 +129,9 @@ def _mechanism(kind: str, room: str, name: str) -> Stubs:
             f"{place}.md: write the proof; the class refuses what has none.",
             f"{place}.py: fill in what is marked.",
             f"{test}: `python -m pytest -n 0 {test}` names what is missing.",
-            f"{_MECHANISMS}/__init__.py, dpbounds/__init__.py and docs/api.rst: list {words['CLASS']}.",
-            "tests/privacy/mechanisms/examples.py: a row; `python -m pytest tests/privacy/mechanisms` names others.",
+            f"{_MECHANISMS}/__init__.py, dpbounds/__init__.py and docs/api/mechanisms.md: list {words['CLASS']}.",
+            "tests/privacy/mechanisms/examples.py: a row; `python -m pytest tests/privacy/mechanisms "
+            "tests/privacy/publishing tests/documentation/test_generated.py` names the other lists that need one.",
             "tests/mutants/planted/privacy.toml: a planted bug for each term of the proof.",
             _explained("sampling scheme" if kind == "scheme" else kind),
         ),

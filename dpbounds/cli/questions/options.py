@@ -200,19 +200,19 @@ def required(
 
 _WHY_THE_DEFAULT = {
     Relation.ADD_OR_REMOVE_ONE: "as in Opacus and dp-accounting",
-    Relation.REPLACE_ONE: "that of the theorems",
+    Relation.REPLACE_ONE: "as in the theorems",
 }
 
 
-def relation_option(default: Relation) -> Callable[[Callback], Callback]:
-    """Return the neighbouring relation."""
+def relation_option(default: Relation, apart: str = "") -> Callable[[Callback], Callback]:
+    """Return the option of the neighbouring relation; ``apart`` says where the default is another one."""
     return click.option(
         "--relation",
         type=RELATIONS,
         default=str(default),
         show_default=True,
         help="Neighbouring relation; zero-out-one: one record is replaced by a null record, its place stays. "
-        f"Default: {_WHY_THE_DEFAULT[default]}.",
+        f"Default: {_WHY_THE_DEFAULT[default]}{apart}.",
     )
 
 
@@ -409,11 +409,11 @@ def demand_place(path: Path) -> None:
     except (FileNotFoundError, NotADirectoryError):
         pass  # told below
     except OSError as error:
-        raise InvalidValue("--output", path, "a directory that can be made", error.strerror or "") from None
+        raise InvalidValue("--output", path, "a directory that can be created", error.strerror or "") from None
     place = next(place for place in (path.absolute(), *path.absolute().parents) if os.path.lexists(place))
     if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
         advice = f"{place} is not a directory that can be written to"
-        raise InvalidValue("--output", path, "a directory that can be made", advice)
+        raise InvalidValue("--output", path, "a directory that can be created", advice)
 
 
 def make_directory(path: Path) -> None:
@@ -421,7 +421,7 @@ def make_directory(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InvalidValue("--output", path, "a directory that can be made", error.strerror or "") from None
+        raise InvalidValue("--output", path, "a directory that can be created", error.strerror or "") from None
 
 
 def _report(ctx: click.Context, option: click.Parameter, path: Path | None) -> Path | None:

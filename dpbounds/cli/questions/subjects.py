@@ -107,7 +107,8 @@ def under_proven_relation(
                 found = under(relation)
             except UnsupportedMechanism:
                 continue
-            note(f"--relation {relation} was taken, as none was given: {refused}")
+            why = str(refused).partition("; ")[0]
+            note(f"--relation {relation} was taken, as none was given and the default is refused: {why}")
             return found
         raise
 
@@ -127,13 +128,15 @@ def read_subject(given: dict[str, Any]) -> Subject:
         condition = None if training.hidden is None else ONLY_THE_LAST
         return Subject(training.mechanism(), training_parameters(training), training.dataset_size, condition)
     if given["noise"] != GAUSSIAN:
-        raise unfit(f"--noise {given['noise']}", "does not fit --ledger, which holds it")
+        raise unfit(f"--noise {given['noise']}", "does not fit --ledger, which contains this choice")
     if given["redraw"] is not None:
-        raise unfit("--redraw" if given["redraw"] else "--same-bins", "does not fit --ledger, which holds it")
+        raise unfit(
+            "--redraw" if given["redraw"] else "--same-bins", "does not fit --ledger, which contains this choice"
+        )
     for name in (*_TRAINING, *_HIDDEN):
         if given[name] is not None:
             option = f"--{name.replace('_', '-')} {output.plain_text(given[name])}"
-            raise unfit(option, "does not fit --ledger, which holds it")
+            raise unfit(option, "does not fit --ledger, which contains this choice")
     for name in _MATRIX:
         if given[name]:
             raise unfit(f"--{name.replace('_', '-')}", "does not fit --ledger, which holds releases of single sums")

@@ -65,7 +65,7 @@ def _rates(ctx: click.Context, option: click.Parameter, text: str) -> tuple[Frac
     "--baseline",
     callback=_INSIDE,
     metavar="P",
-    help="Probability that a guess without the release reconstructs a record; adds the largest probability with it.",
+    help="Probability of reconstructing a record without the release; prints the largest probability with it, too.",
 )
 @click.option(
     "--least-rate",

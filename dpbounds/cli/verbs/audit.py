@@ -116,7 +116,7 @@ _ROW = "{:<34} {:>6} {:>9} {:>9}  {:<11} {}"
 @click.option(
     "--delta", default="1e-5", callback=PROBABILITY_OR_ZERO, show_default=True, help="δ of the privacy budget."
 )
-@relation_option(Relation.REPLACE_ONE)
+@relation_option(Relation.REPLACE_ONE, f", but {Relation.ADD_OR_REMOVE_ONE} with --scores")
 @click.option(
     "--output", "folder", type=FILE, metavar="DIR", help="With all or --mutations: directory to write audits-*.md to."
 )
@@ -156,8 +156,8 @@ def command(
     descents on all records, and is informative at a large epsilon.
 
     With --scores, a model of your own is audited, by scores of canaries that were in its data or not. Give --one-run
-    or --many-runs with it. Then --epsilon, if it is given, is a claim that the bound is compared with, --relation is
-    add-or-remove-one by default, and the exit status is 1 if the claim is refuted.
+    or --many-runs with it. Then --epsilon, if it is given, is a claim that the bound is compared with, and
+    the exit status is 1 if the claim is refuted.
 
     Example: dpbounds audit dp-pgd --runs 2000
 

@@ -63,10 +63,15 @@ def _points(ctx: click.Context, option: click.Parameter, text: str | None) -> Po
 _TARGETS = options(
     click.option("--to", type=Word(_NOTIONS), required=True, help="The notion to convert to."),
     click.option("--delta", callback=PROBABILITY, metavar="D", help="With --to epsilon: the δ."),
-    click.option("--epsilon", callback=AT_LEAST_ZERO, metavar="E", help="With --to delta: the ε."),
-    click.option("--renyi-order", callback=_ABOVE_ONE, metavar="L", help="With --to renyi: the order, above 1."),
+    click.option("--epsilon", callback=AT_LEAST_ZERO, metavar="E", help="With --to delta: ε at which δ is computed."),
     click.option(
-        "--false-positive-rate", callback=_INSIDE, metavar="A", help="With --to trade-off: the false positive rate."
+        "--renyi-order", callback=_ABOVE_ONE, metavar="L", help="With --to renyi: order of the divergence, above 1."
+    ),
+    click.option(
+        "--false-positive-rate",
+        callback=_INSIDE,
+        metavar="A",
+        help="With --to trade-off: false positive rate at which the false negative rate is bounded.",
     ),
     click.option(
         "--least-rate",
@@ -77,12 +82,22 @@ _TARGETS = options(
 )
 _GUARANTEES = options(
     click.option(
-        "--from-epsilon", callback=AT_LEAST_ZERO, metavar="E", help="A guarantee: ε-DP, or with --from-delta."
+        "--from-epsilon",
+        callback=AT_LEAST_ZERO,
+        metavar="E",
+        help="Guarantee to convert: pure ε, or (ε, δ) with --from-delta.",
     ),
-    click.option("--from-delta", callback=PROBABILITY_OR_ZERO, metavar="D", help="With --from-epsilon: (ε, δ)-DP."),
-    click.option("--from-rho", callback=POSITIVE, metavar="R", help="A guarantee: ρ-zCDP."),
-    click.option("--from-xi", callback=AT_LEAST_ZERO, metavar="X", help="With --from-rho: (ξ, ρ)-zCDP."),
-    click.option("--from-mu", callback=POSITIVE, metavar="M", help="A guarantee: μ-Gaussian DP."),
+    click.option(
+        "--from-delta", callback=PROBABILITY_OR_ZERO, metavar="D", help="With --from-epsilon: δ of the guarantee."
+    ),
+    click.option(
+        "--from-rho",
+        callback=POSITIVE,
+        metavar="R",
+        help="Guarantee to convert: ρ-zCDP, or (ξ, ρ)-zCDP with --from-xi.",
+    ),
+    click.option("--from-xi", callback=AT_LEAST_ZERO, metavar="X", help="With --from-rho: ξ of the guarantee."),
+    click.option("--from-mu", callback=POSITIVE, metavar="M", help="Guarantee to convert: μ-Gaussian DP."),
     click.option(
         "--from-renyi", callback=_points, metavar="L:E,L:E", help="A guarantee: Rényi divergences by their orders."
     ),

@@ -47,7 +47,9 @@ def assignments(words: tuple[str, ...]) -> dict[str, Fraction]:
     metavar="PART",
     help="Part to evaluate: bound, rate, spent or a name; by default the bound, else the rate.",
 )
-@click.option("--digits", type=click.IntRange(1, 10_000), default=15, show_default=True, help="Digits to certify.")
+@click.option(
+    "--digits", type=click.IntRange(1, 10_000), default=15, show_default=True, help="Number of certified digits."
+)
 @click.option(
     "--relation",
     type=RELATIONS,
@@ -61,7 +63,7 @@ def command(
 
     ID is one that `dpbounds theorems` lists, or a file of your own, such as ./my_theorem.py.
 
-    If a condition fails, the theorem does not apply: the answer has no value, and the exit status is 1. Conditions that
+    If a condition fails, the theorem does not apply: no value is printed, and the exit status is 1. Conditions that
     could not be checked, because a value is missing, are listed. With --part spent, the exit status is 1 if the claimed
     privacy is proven to be exceeded.
 
@@ -151,28 +153,28 @@ def _print_spending(name: str, found: Spending, digits: int, as_json: bool) -> N
             }
         )
         return
-    verdict = {True: "kept (proven)", False: "BROKEN (proven)", None: "not decided"}[found.kept]
+    verdict = {True: "holds (proven)", False: "FAILS (proven)", None: "undecided"}[found.kept]
     output.print_rows(
         {
             "statement": cited_as(name),
-            "promised": f"{output.plain(found.promised)}  {found.claim}",
+            "claimed": f"{output.plain(found.promised)}  {found.claim}",
             "spent": _spent(found),
-            "promise": verdict,
+            "verdict": verdict,
             "relation": str(found.relation),
         }
     )
 
 
 def _spent(found: Spending) -> str:
-    """Return the spent budget, to be read beside the promised one.
+    """Return the spent budget, to be read beside the claimed one.
 
     What is prescribed is rounded to the safe side in its 30th digit before it is accounted for. Where that alone makes
-    the difference, it is said: a rounded number would look larger than the promise.
+    the difference, it is said: a rounded number would look larger than the claim.
     """
     above = Fraction(found.spent.exact_upper) - found.promised if found.kept else 0
     if above <= 0:
         return output.shown(found.spent, limit=found.promised)
     return (
         f"{output.plain(found.promised)}, and at most {to_decimal(above, 2, 'up')} more  (proven; from rounding "
-        "prescribed numbers in the 30th digit, which does not count against the promise)"
+        "prescribed numbers in the 30th digit, which does not count against the claim)"
     )

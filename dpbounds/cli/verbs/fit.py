@@ -18,8 +18,10 @@ from dpbounds.cli.questions.options import (
     Word,
     demand_place,
     make_directory,
+    missing,
     number,
     required,
+    unfit,
     warn_if_delta_is_large,
     writing_before,
 )
@@ -74,9 +76,7 @@ class _Fitted:
     is_flag=True,
     help="Choose all ranges privately, for about a quarter of ε, in place of --ranges.",
 )
-@click.option(
-    "--category", "inline", multiple=True, metavar="NAME=A,B", help="A column that is a category, with its values."
-)
+@click.option("--category", "inline", multiple=True, metavar="NAME=A,B", help="Category column, with its values.")
 @click.option(
     "--categories", type=FILE, metavar="FILE", help="Further categories: CSV with columns feature, value, a line each."
 )
@@ -115,13 +115,24 @@ def command(
     Example: dpbounds fit people.csv --label buys --classes no,yes --category city=Leeds,York --ranges ranges.csv
     --epsilon 1 --delta 1e-5
     """
-    if bool(classes) == bool(target_range):
-        advice = "the labels that occur, or their range, would be published if they were read off the records"
-        raise InvalidValue("--classes or --target-range", "both" if classes else "neither", "one of the two", advice)
-    if (ranges is None) != estimate_ranges:
-        told = "both" if estimate_ranges else "neither"
-        advice = "the smallest and largest values of a column are values of single records"
-        raise InvalidValue("--ranges or --estimate-ranges", told, "one of the two", advice)
+    if classes and target_range:
+        raise unfit(
+            "--classes", "does not fit --target-range", "leave out --classes for a regressor, else --target-range"
+        )
+    if not classes and not target_range:
+        raise missing(
+            "--classes or --target-range",
+            "the labels of a classifier (--classes A,B), or the range of the label, for a regressor "
+            "(--target-range LOW,HIGH); labels or a range that are read off the records would be published",
+        )
+    if ranges is not None and estimate_ranges:
+        raise unfit("--ranges", "does not fit --estimate-ranges", "leave one of the two out")
+    if ranges is None and not estimate_ranges:
+        raise missing(
+            "--ranges or --estimate-ranges",
+            "the public range of each number in a file (--ranges FILE), or --estimate-ranges, which chooses them for a "
+            "part of the budget; the smallest and largest values of a column are values of single records",
+        )
     demand_place(output)
     declared = _categories(inline, categories)
     from dpbounds.algorithms.problems.declared import read_declared
@@ -177,9 +188,11 @@ _OPTIONS = {"path": "FILE.csv", "label": "--label", "category": "--category", "c
 
 def _in_options(error: InvalidValue) -> str:
     """Return an error about the file and its columns in the words of the options."""
+    from dpbounds.algorithms.problems.declared import DECLARATION
+
     text = str(error)
-    if error.name == "columns":
-        return f"{text}: --ranges FILE, --category NAME=A,B, --drop NAME"
+    if error.name.startswith(DECLARATION):
+        return f"{text} (--ranges FILE, --category NAME=A,B, --drop NAME)"
     return f"{_OPTIONS.get(error.name, error.name)}{text.removeprefix(error.name)}"
 
 
@@ -267,7 +280,7 @@ def _statement(model: Any, records: Declared, score: HeldOut, held: int) -> str:
             f"Model and score together are {budget}-differentially private under {_RELATION}: a record is in the part "
             f"of the file that the model is fitted to, or among the {held} held-out records of the score, by its "
             "position in the file.",
-            f"Score: the mean loss on held-out records, with {score.noise_drawn}.",
+            f"Score: the {_measure(model)} on held-out records, with {score.noise_drawn}.",
             "Taken to be public, too: the columns, the ranges and values that were declared "
             f"({categories} columns are values of categories; other values count as none of them), and the split.",
             "About the model alone:",
@@ -290,7 +303,7 @@ def _document(found: _Fitted, epsilon: Fraction, delta: Fraction) -> dict[str, o
         "intercepts": [float(x) for x in _as_list(model.intercept_)],
         "records": {"fitted": found.trained, "held_out": len(records.labels) - found.trained},
         "score": {
-            "kind": "accuracy" if classifier else "mean absolute error",
+            "kind": _measure(model),
             "value": found.quality,
             "typical_error": _error(found),
         },
@@ -299,6 +312,11 @@ def _document(found: _Fitted, epsilon: Fraction, delta: Fraction) -> dict[str, o
         "relation": str(_RELATION),
         "statement": found.statement,
     }
+
+
+def _measure(model: Any) -> str:
+    """Return the name of the score."""
+    return "accuracy" if hasattr(model, "classes") else "mean absolute error"
 
 
 def _as_list(intercepts: Any) -> list[float]:
@@ -317,7 +335,7 @@ def _print(found: _Fitted, epsilon: Fraction, delta: Fraction) -> None:
     kind = f"classifier of {len(model.classes_)} classes" if classifier else "regressor"
     printing.print_rows(
         {
-            "accuracy" if classifier else "mean absolute error": f"{found.quality:.{_DIGITS}g}  (private: noise of "
+            _measure(model): f"{found.quality:.{_DIGITS}g}  (private: noise of "
             f"{_error(found):.2g} on average, {held} held-out records)",
             "model": f"linear {kind}, {len(found.records.names)} features, {model.n_iter_} steps on {found.trained} "
             "records",

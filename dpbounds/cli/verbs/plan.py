@@ -73,7 +73,7 @@ def _quantity_options(function: Callback) -> Callback:
     metavar="METRIC",
     required=True,
     shell_complete=METRICS,
-    help="Quantity that is to be small, such as gradient-norm.",
+    help="Quantity to bound, such as gradient-norm.",
 )
 @_quantity_options
 @click.option("--steps-limit", "limit", callback=whole, metavar="T", help="Maximum number of steps.")

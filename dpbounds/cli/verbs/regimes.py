@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     "words",
     multiple=True,
     metavar="NAME=VALUE|FILE.py",
-    help="A value, as kl_exponent=2, or a file with your own theorem.",
+    help="Value, such as kl_exponent=2, or file with your own theorem.",
 )
 @OUTPUT_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")

@@ -41,7 +41,11 @@ _FORMATS = ("md", "latex", "bib", "html", "csv")
 )
 @click.option("--columns", metavar="A,B,...", help="Columns to print, in this order.")
 @click.option("--rows", metavar="ID,...", help="Rows to print, as lowy-*,cited/arora-*; those of --with stay.")
-@click.option("--letters", metavar="n,d,L,beta", help="Letters of n, d, Lipschitz, smoothness; then NAME=LETTER.")
+@click.option(
+    "--letters",
+    metavar="n,d,L,beta",
+    help="Letters for n, d, Lipschitz and smoothness constant; others as NAME=LETTER.",
+)
 @click.option("--output", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Directory to write to.")
 @click.option(
     "--check", is_flag=True, help="List the stale files in DIR (default: tables); exit status 1 if there are any."

@@ -39,7 +39,7 @@ def command(paper: str | None, metric: str | None, status: str | None, search: s
         output.print_json([_json(entry) for entry in chosen])
         return 0
     if not chosen:
-        click.echo("no statement fits")
+        click.echo("no theorem fits" + ("" if search is None else "; --search finds one word, or words side by side"))
         return 0
     width = max(len(entry.id) for entry in chosen)
     for entry in chosen:

@@ -14,7 +14,7 @@ from dpbounds.cli.answers.plots import PLOT_OPTION
 from dpbounds.cli.printing import output
 from dpbounds.cli.printing.progress import progress_bar
 from dpbounds.cli.questions.completion import CHECKED
-from dpbounds.cli.questions.options import FILE, PLAIN_REPORT_OPTION, note, number_of_processes, writable
+from dpbounds.cli.questions.options import FILE, PLAIN_REPORT_OPTION, note, number_of_processes, unfit, writable
 from dpbounds.errors import InvalidValue
 from dpbounds.theorems.references import cited_as
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.command("verify", short_help="Compare theorems with runs of algorithms.")
 @click.argument("names", metavar="[ID...]", nargs=-1, shell_complete=CHECKED)
 @click.option("--quick", is_flag=True, help="Run one check of every statement, at small size.")
-@click.option("--full", is_flag=True, help="Every check at full size, overnight.")
+@click.option("--full", is_flag=True, help="Run every check at full size (takes a night).")
 @click.option(
     "--store",
     "directory",
@@ -78,7 +78,7 @@ def command(
     Example: dpbounds verify tholeti-kalyani-2020 --jobs 2
     """
     if quick and full:
-        raise InvalidValue("--quick", "--full", "one of the two")
+        raise unfit("--quick", "does not fit --full", "leave one of the two out")
 
     from dpbounds.algorithms.verification.judging.planned_checks import Size
     from dpbounds.algorithms.verification.suite import chosen, failed, left_out, run_suite
@@ -151,7 +151,7 @@ def _write_report(path: Path, outcomes: Sequence[Outcome], pictures: Sequence[Pi
     )
     document = Report(
         kind="Verification",
-        verdict=f"{'Promises were' if failed(outcomes) else 'No promise was'} broken: {told}",
+        verdict=f"{'A check fails' if failed(outcomes) else 'No check fails'}: {told}",
         holds=not failed(outcomes),
         lead="Algorithms were run, and the runs compared with the guarantees of theorems.",
         sections=(
@@ -159,9 +159,9 @@ def _write_report(path: Path, outcomes: Sequence[Outcome], pictures: Sequence[Pi
             Section(
                 "What does it mean?",
                 points=(
-                    "“holds”: the whole interval of what was measured keeps the promise; “fails”: none of it does; "
+                    "“holds”: the whole measured interval satisfies the theorem; “fails”: no part of it does; "
                     "“compatible”: an exponent whose interval reaches beyond the tolerance, or an attack that finds "
-                    "less than is certified: the promise is neither shown nor refuted",
+                    "less than is certified: the theorem is neither confirmed nor refuted",
                     "“undecided”: none of these, and the reason says what would decide it",
                     f"the probability that any sound check here raises a false alarm is {SUITE_ERROR:g} at most",
                     "runs cannot prove a theorem: they can refute it, or its transcription, or the code",

@@ -152,4 +152,4 @@ def test_problems_that_do_not_fit_are_refused():
     ):
         for ask in (method.run, method.bound):
             refused(message, ask, problem)
-    refused("a number of steps for Gaussian noise", PerturbedGradientDescent.calibrated, PROBLEM, noise="gaussian")
+    refused("steps is missing: with Gaussian noise", PerturbedGradientDescent.calibrated, PROBLEM, noise="gaussian")

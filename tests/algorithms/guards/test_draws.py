@@ -302,7 +302,7 @@ def test_every_run_counts_that_an_answer_draws_once(kind, monkeypatch):
         with pytest.raises(BudgetExceeded, match=f"drew {2 * R} batches for {R} repetitions"):
             counted(kind)
     monkeypatch.setattr(where, "draw_rows", lambda *given: np.append(draw(*given), 0))
-    with pytest.raises(BudgetExceeded, match="other records than the drawn ones"):
+    with pytest.raises(BudgetExceeded, match="not use exactly the records that were drawn"):
         counted(kind)
 
 

@@ -45,8 +45,14 @@ def test_a_column_may_be_left_out_or_be_the_label(people):
 @pytest.mark.parametrize(
     ("categories", "ranges", "label", "left_out", "told"),
     [
-        ({}, "ranges.csv", None, (), "columns must be declared, not city, without a range or values; .*published"),
-        ({}, None, None, (), "declared, not city, with an entry that is no finite number; .*values.*published"),
+        ({}, "ranges.csv", None, (), "the declaration of 'city' is missing: give a range .*published"),
+        (
+            {},
+            None,
+            None,
+            (),
+            "of 'city', with entries that are not finite numbers, is missing: give the values .*published",
+        ),
         ({"town": ("A",)}, None, None, (), "category must be one of the columns age, city, buys"),
         (CITIES, None, "sells", (), "label must be one of the columns"),
         (CITIES, None, None, ("aeg",), "column to leave out must be one of"),

@@ -116,6 +116,14 @@ def test_a_loss_of_other_arguments_is_refused_with_the_form_that_is_needed(loss)
         differentiable(loss, jnp.zeros(P), (FEATURES, SIGNS), clip=1)
 
 
+def test_a_loss_of_batches_is_refused_with_the_shape_of_a_record():
+    with pytest.raises(InvalidValue, match=r"one scalar per record, .*take no mean over records"):
+        differentiable(lambda w, z: z[0] * w, jnp.zeros(P), (FEATURES, SIGNS), clip=1)
+    with pytest.raises(IndexError) as found:
+        differentiable(lambda w, z: jnp.sum(z[0] @ w) * z[1].shape[0], jnp.zeros(P), (FEATURES, SIGNS), clip=1)
+    assert f"one record, whose arrays have the shapes ({P},), ()" in "".join(found.value.__notes__)
+
+
 def test_leaves_of_several_types_are_clipped_as_one_vector():
     parameters, problem = a_network(clip="1/10")
     assert problem.dimension == P * 6 + 6 + 18

@@ -89,7 +89,8 @@ def test_traits(mechanism: Mechanism) -> None:
 
 
 def test_every_mechanism_has_traits() -> None:
-    assert {type(each) for each in TRAITS} == {*MECHANISMS.values(), *SAMPLINGS.values(), m.Composed, m.InParallel}
+    every = {*MECHANISMS.values(), *SAMPLINGS.values(), m.Composed, m.InParallel}
+    assert {type(each) for each in TRAITS} == every, "a mechanism needs a row in TRAITS, in this file"
     names = [kind.name for kind in (*MECHANISMS.values(), *SAMPLINGS.values())]
     assert len(names) == len(set(names)) == len(MECHANISMS) + len(SAMPLINGS)
 

@@ -87,6 +87,7 @@ def every_kind() -> list[type[Mechanism]]:
 @pytest.mark.seconds_cases("BallsInBins", "RandomlyAllocated")
 @pytest.mark.parametrize("kind", every_kind(), ids=lambda kind: kind.__name__)
 def test_every_kind_of_mechanism_has_a_certificate_or_is_refused_with_a_reason(kind: type[Mechanism]) -> None:
+    assert kind in {**AROUND, **LEAVES}, "a mechanism needs an example in LEAVES of tests/privacy/test_every_class.py"
     example = AROUND[kind](Gaussian(4)) if kind in AROUND else LEAVES[kind](Fraction(4), REPLACE)
     relation = TRIED.get(kind, REPLACE)
     neighbour_classes(example, relation)  # it has a pair

@@ -106,7 +106,9 @@ class LowerTriangular(Displayed):
                 above = "lower triangular: a step's sum may enter its own row and later ones only"
                 raise InvalidValue("matrix", f"an entry above the diagonal in row {index + 1}", above)
             if row[index] == 0:
-                raise InvalidValue("matrix", f"0 on the diagonal of row {index + 1}", "without a 0 there", _DIAGONAL)
+                raise InvalidValue(
+                    f"the diagonal entry of row {index + 1} of the matrix", 0, "different from 0", _DIAGONAL
+                )
         common = _common_denominator((value for row in read for value in row), "matrix")
         numerators = tuple(
             tuple(value.numerator * (common // value.denominator) for value in row[: index + 1])

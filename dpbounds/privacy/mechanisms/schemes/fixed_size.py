@@ -284,8 +284,8 @@ def zeroed(inner: Mechanism, draws: pairs.Draws, size: int, order: Order) -> pai
     factors = base.product if isinstance(base, pairs.Combined) else ((base, 1),)
     if any(isinstance(pair, pairs.MixedGaussians) for pair, _ in factors):
         raise UnsupportedMechanism(
-            "a mixture of Gaussians on batches of a fixed size under zero-out-one is not worked out here: ask under "
-            "replace-one (--relation replace-one), of which zeroing a record is a case"
+            "a mixture of Gaussians on batches of a fixed size under zero-out-one has no bound here: ask under "
+            "replace-one (--relation replace-one), which includes the replacement by a null record"
         )
     certain = has(Trait.CERTAIN, inner)  # an attack needs contributions of the others that are not random
     way = pairs.Direction.REMOVE  # others zero (zero), or like the record (restore)

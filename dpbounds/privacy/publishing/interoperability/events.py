@@ -266,7 +266,7 @@ class _Reader:
             return Unprotected(f"ZCDpEvent with rho {event.rho} and xi {event.xi}")
         rho, xi = exact(event.rho, "rho"), exact(event.xi, "xi")
         if xi < 0 or rho < 0:
-            raise InvalidValue("rho, xi", (event.rho, event.xi), "numbers that are at least 0")
+            raise InvalidValue("rho, xi", (event.rho, event.xi), "at least 0, both of them")
         if rho == 0:
             return (
                 None if xi == 0 else mechanisms.PureDP(xi, relation=self._declared("ZCDpEvent"))
