@@ -30,6 +30,7 @@ from dpbounds.privacy.values import open_unit
 METHOD = "Gaussian trade-off function below that of δ(ε)"
 _PRECISION = 256
 _PLACES = 96  # values of ε at first
+_NEARER, _FINEST = 8, Fraction(1, 10**12)  # parts of the first distance of two places; its least length
 _LEAST_RATE = Fraction(1, 10**6)
 _MODERATE = 8  # largest loss up to which the bound by the largest loss is used; beyond it that by ρ
 _LARGE = 1000  # largest loss, and largest ρ, for which a μ of all tests is tried
@@ -110,6 +111,10 @@ def _upper_end(mechanism: Mechanism, rate: Fraction, neighbours: Relation) -> tu
     with working(_PRECISION):
         farthest = math.ceil(ball_end(-ball(rate).log(), "up"))
     known = _deltas(mechanism, [Fraction(farthest * k, _PLACES) for k in range(_PLACES + 1)], neighbours)
+    step = Fraction(farthest, _PLACES)
+    while known[step] < known[Fraction(0)] / 2 and step > _FINEST:  # δ falls before the first place: go nearer to 0
+        known |= _deltas(mechanism, [step * k / _NEARER for k in range(1, _NEARER)], neighbours)
+        step /= _NEARER
     corners = _corners(known, rate)
     for nearly in _NEARLY:
         largest = max((_mu(a, b) for a, b, _ in corners), default=Fraction(0))
