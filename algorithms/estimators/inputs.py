@@ -49,7 +49,9 @@ class Units:
         if ends.shape not in ((2,), (count, 2)):
             raise InvalidValue(f"{name}.shape", ends.shape, f"({count}, 2), or (2,) for one range of all")
         low, high = np.broadcast_to(ends, (count, 2)).T
-        if not (np.isfinite(ends).all() and (low < high).all() and np.isfinite(high - low).all()):
+        with np.errstate(over="ignore", invalid="ignore"):
+            finite = np.isfinite(ends).all() and np.isfinite(high - low).all()
+        if not (finite and (low < high).all()):
             raise InvalidValue(name, "a range that is empty or endless", "low < high, both finite")
         if not centred:
             return cls(np.zeros(count), np.maximum(np.abs(low), np.abs(high)))

@@ -72,6 +72,8 @@ def read_declared(
             if name not in header:
                 raise InvalidValue(what, repr(name), f"one of the columns {', '.join(header)}")
     others = [name for name in header if name != target and name not in left_out]
+    if not others:
+        raise InvalidValue("columns of the file", ", ".join(header), "at least one feature beside the label")
     for name in [target, *left_out]:
         if name in categories:
             raise InvalidValue("category", repr(name), "a feature", "it is the label, or left out")
@@ -88,8 +90,6 @@ def read_declared(
             "give a range in the file of ranges, the values of a category, or leave the column out",
             "ranges and values that are read off the records would be published",
         )
-    if not others:
-        raise InvalidValue("columns of the file", ", ".join(header), "at least one feature beside the label")
     columns = {
         name: [entry.strip() for entry in column] for name, column in zip(header, zip(*rows, strict=True), strict=True)
     }

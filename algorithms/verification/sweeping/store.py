@@ -7,7 +7,9 @@ the disk: after a power cut, the last results may be missing or damaged. Damaged
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import inspect
 import re
 import warnings
 from collections.abc import Callable, Iterable
@@ -80,7 +82,20 @@ class Store:
         # compressed, because that adds a check sum
         memory = Memory(directory / own, compress=True, verbose=0)
         self._kept = memory.cache(_keeper(), ignore=["result"])
+        self._mend()
         self.other_versions = bool(versions - {own})
+
+    def _mend(self) -> None:
+        """Write the file with the source of the keeper again if it is damaged: joblib would delete all results."""
+        path = Path(self._kept.store_backend.location, self._kept.func_id, "func_code.py")
+        try:
+            if not path.exists() or inspect.getsource(self._kept.func).encode() in path.read_bytes():
+                return
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise self._unfit(str(error)) from None
+        with contextlib.suppress(LookupError):  # at the first call joblib writes the file, and finds no result
+            self._kept.call_and_shelve("")
 
     def _unfit(self, why: str) -> InvalidValue:
         return InvalidValue(

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _RELATION = Relation.REPLACE_ONE  # positions of the file make the two parts, and the number of records is public
 _HALF_STEPS = 500  # errors of a regressor are rounded to a thousandth of the range
 _DIGITS = 4
+_LARGEST_LABEL = 1e300  # so that the length of the range is a double, too
 
 
 def _share(ctx: click.Context, option: click.Parameter, text: str | None) -> Any:
@@ -231,10 +232,11 @@ def _estimator(
         return PrivateLinearClassifier(**shared, classes=list(classes))
     if len(target_range) != 2:
         raise InvalidValue("--target-range", ",".join(target_range), "LOW,HIGH")
-    low, high = (exact(end, "--target-range") for end in target_range)
-    if low >= high:
-        raise InvalidValue("--target-range", ",".join(target_range), "LOW,HIGH with LOW < HIGH")
-    return PrivateLinearRegressor(**shared, target_range=(float(low), float(high)))
+    ends = [exact(end, "--target-range") for end in target_range]
+    if max(map(abs, ends)) > _LARGEST_LABEL or float(ends[0]) >= float(ends[1]):
+        wanted = f"LOW,HIGH with LOW < HIGH as doubles, neither beyond {_LARGEST_LABEL:.0e} in size"
+        raise InvalidValue("--target-range", ",".join(target_range), wanted)
+    return PrivateLinearRegressor(**shared, target_range=(float(ends[0]), float(ends[1])))
 
 
 # --- The model and its score ------------------------------------------------------------------------------------------

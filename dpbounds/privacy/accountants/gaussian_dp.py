@@ -22,6 +22,7 @@ from dpbounds.privacy.accountants.certified import delta_curve, epsilon as epsil
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs.losses import ball
+from dpbounds.privacy.pairs.pairs import ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.values import open_unit
@@ -29,8 +30,11 @@ from dpbounds.privacy.values import open_unit
 METHOD = "Gaussian trade-off function below that of δ(ε)"
 _PRECISION = 256
 _PLACES = 96  # values of ε at first
+_NEARER, _FINEST = 8, Fraction(1, 10**12)  # parts of the first distance of two places; its least length
 _LEAST_RATE = Fraction(1, 10**6)
 _MODERATE = 8  # largest loss up to which the bound by the largest loss is used; beyond it that by ρ
+_LARGE = 1000  # largest loss, and largest ρ, for which a μ of all tests is tried
+_TRIED_UP_TO = 40  # largest loss, and largest μ of full batches, for which a test is tried
 _FAR = 3  # least root of -log of the true positive rate, in the bound by ρ
 _NEARLY = tuple(
     Fraction(4, 1000 * 4**k) for k in range(4)
@@ -64,12 +68,20 @@ def gdp_parameter(
     >>> gdp_parameter(Gaussian(2) ** 4).contains(1)
     True
     """
-    rate, neighbours = least_rate_of_tests(least_rate), as_relation(relation)
-    found = _upper_end(mechanism, rate, neighbours)
+    rate = least_rate_of_tests(least_rate)
+    found = _enclosed(mechanism, rate, as_relation(relation))
     if found is None:
         raise NotCertified(
             f"a test may have both error rates below {brief(rate)}, so that no μ follows; ask for a smaller least_rate"
         )
+    return found
+
+
+def _enclosed(mechanism: Mechanism, rate: Fraction, neighbours: Relation) -> Enclosure | None:
+    """Enclose the smallest μ for tests with error rates of at least ``rate``; None where no μ follows."""
+    found = _upper_end(mechanism, rate, neighbours)
+    if found is None:
+        return None
     upper, a = found
     attained = Fraction(0) if a is None else Fraction(trade_off(mechanism, a, neighbours).exact_upper)
     lower = _mu(a, attained, down=True) if a is not None and rate <= attained < 1 else Fraction(0)
@@ -99,6 +111,10 @@ def _upper_end(mechanism: Mechanism, rate: Fraction, neighbours: Relation) -> tu
     with working(_PRECISION):
         farthest = math.ceil(ball_end(-ball(rate).log(), "up"))
     known = _deltas(mechanism, [Fraction(farthest * k, _PLACES) for k in range(_PLACES + 1)], neighbours)
+    step = Fraction(farthest, _PLACES)
+    while known[step] < known[Fraction(0)] / 2 and step > _FINEST:  # δ falls before the first place: go nearer to 0
+        known |= _deltas(mechanism, [step * k / _NEARER for k in range(1, _NEARER)], neighbours)
+        step /= _NEARER
     corners = _corners(known, rate)
     for nearly in _NEARLY:
         largest = max((_mu(a, b) for a, b, _ in corners), default=Fraction(0))
@@ -122,7 +138,7 @@ def gdp_parameter_of_all_tests(
 
     Raises:
         UnsupportedMechanism: None of the three holds, or no dominating pair is proven under this relation.
-        NotCertified: No method could prove an answer.
+        NotCertified: The privacy loss is too large for the proof, or no method could prove an answer.
 
     >>> from dpbounds.privacy.mechanisms import PureDP
     >>> gdp_parameter_of_all_tests(PureDP(1, relation="replace-one"), "replace-one").decimals(6)[1]
@@ -131,24 +147,53 @@ def gdp_parameter_of_all_tests(
     neighbours = as_relation(relation)
     full = _of_full_batches(mechanism, neighbours)
     if full is not None:
-        with working(_PRECISION):  # some test has both error rates above this one
-            rate = min(_LEAST_RATE, ball_end((-(ball(full) ** 2 / 8 + ball(full) + 8)).exp(), "down"))
-        lower = gdp_parameter(mechanism, neighbours, least_rate=rate).exact_lower
-        return Enclosure(lower, full, METHOD, _PRECISION)
+        return Enclosure(_attained_by_full_batches(mechanism, neighbours, full), full, METHOD, _PRECISION)
     largest = epsilon_of(mechanism, 0, neighbours).exact_upper
+    found = [_of_two_ranges(mechanism, largest, neighbours)]
+    if largest <= _LARGE:
+        found.append(_of_largest_loss(mechanism, Fraction(largest), neighbours))
+    known = [each for each in found if each is not None]
+    if not known:
+        raise NotCertified(
+            "no μ is proven here for all tests: the privacy loss is so large that a test may make hardly any error; "
+            "ask for epsilon at a delta instead"
+        )
+    lower, upper = max(each.exact_lower for each in known), min(each.exact_upper for each in known)
+    return Enclosure(min(lower, upper), upper, METHOD, _PRECISION)
+
+
+def _of_two_ranges(mechanism: Mechanism, largest: Fraction | float, relation: Relation) -> Enclosure | None:
+    """Enclose μ by tests with error rates above some rate, and below it; None where no μ follows."""
     if largest <= _MODERATE:
         rate, beyond = _beyond_by_largest_loss(Fraction(largest))
     else:
         try:
-            rate, beyond = _beyond_by_rho(zcdp_rho(mechanism, neighbours))
+            rho = zcdp_rho(mechanism, relation)
         except UnsupportedMechanism:
             raise UnsupportedMechanism(
                 "no μ is proven here for all tests: the privacy loss is unbounded, and no ρ is proven; ask for a μ of "
                 "tests whose error rates are not below a least_rate (gdp_parameter)"
             ) from None
-    near = gdp_parameter(mechanism, neighbours, least_rate=rate)
+        if rho > _LARGE:
+            return None
+        rate, beyond = _beyond_by_rho(rho)
+    near = _enclosed(mechanism, rate, relation)
+    if near is None:
+        return None
     upper = max(beyond, Fraction(near.exact_upper))
     return Enclosure(near.exact_lower, upper, METHOD, _PRECISION)
+
+
+def _of_largest_loss(mechanism: Mechanism, largest: Fraction, relation: Relation) -> Enclosure:
+    """Enclose μ by the best μ for ε-DP, and by a test with a false positive rate of 1/(1 + e^ε)."""
+    with working(_PRECISION):
+        rate = ball_end(1 / (1 + ball(largest).exp()), "down")
+    upper = _mu(rate, rate)
+    if largest > _TRIED_UP_TO:
+        return Enclosure(Fraction(0), upper, METHOD, _PRECISION)
+    attained = Fraction(trade_off(mechanism, rate, relation).exact_upper)
+    lower = _mu(rate, attained, down=True) if 0 < attained < 1 else Fraction(0)
+    return Enclosure(min(lower, upper), upper, METHOD, _PRECISION)
 
 
 def _beyond_by_largest_loss(largest: Fraction) -> tuple[Fraction, Fraction]:
@@ -245,3 +290,26 @@ def _of_full_batches(mechanism: Mechanism, relation: Relation) -> Fraction | Non
         largest = max(largest, sum((shift * count for shift, count in shifts if shift is not None), Fraction(0)))
     with working(_PRECISION):
         return ball_end(ball(largest).sqrt(), "up")
+
+
+def _attained_by_full_batches(mechanism: Mechanism, relation: Relation, full: Fraction) -> Fraction | float:
+    """Return a lower bound on the μ of all tests, where ``full`` is an upper one.
+
+    It is the μ of an attack by shifts of Gaussians alone. Where there is none, it is that of a test, for a moderate
+    ``full``, and 0 otherwise.
+    """
+    attacks = [attack for each in neighbour_classes(mechanism, relation).every() for attack in each.attacks]
+    shifts = [
+        sum((pair.squared_shift * count for pair, count in attack if isinstance(pair, ShiftedGaussians)), Fraction(0))
+        for attack in attacks
+        if all(isinstance(pair, ShiftedGaussians) for pair, _ in attack)
+    ]
+    if shifts:
+        with working(_PRECISION):
+            return min(full, ball_end(ball(max(shifts)).sqrt(), "down"))
+    if full > _TRIED_UP_TO:
+        return Fraction(0)
+    with working(_PRECISION):  # some test has both error rates above this one
+        rate = min(_LEAST_RATE, ball_end((-(ball(full) ** 2 / 8 + ball(full) + 8)).exp(), "down"))
+    found = _enclosed(mechanism, rate, relation)
+    return Fraction(0) if found is None else found.exact_lower

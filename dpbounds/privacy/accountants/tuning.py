@@ -93,7 +93,11 @@ def tuned_epsilon(
     """
     demand("runs", runs, NumberOfRuns)
     target, neighbours = promised_delta(delta), as_relation(relation)
-    found = [_by_profile(mechanism, runs, target, neighbours), _by_divergences(mechanism, runs, target, neighbours)]
+    found = [
+        _by_largest_loss(mechanism, runs, neighbours),
+        _by_profile(mechanism, runs, target, neighbours),
+        _by_divergences(mechanism, runs, target, neighbours),
+    ]
     known = [value for value in found if value is not None]
     if not known:
         raise NotCertified(
@@ -193,6 +197,12 @@ def tuned_profile(profile: Profile, runs: NumberOfRuns, epsilon: ExactLike, othe
         return Fraction(1)
     with working(_PRECISION):
         return min(Fraction(1), ball_end(runs.mean_ball() * ball(profile(inner)), "up"))
+
+
+def _by_largest_loss(mechanism: Mechanism, runs: NumberOfRuns, relation: Relation) -> Fraction | None:
+    """Return the pure ε of the best run (``tuning.md``, section 2); None where the loss of one run is unbounded."""
+    largest = account(mechanism, delta=0, relation=relation).enclosure.exact_upper
+    return None if isinstance(largest, float) else runs.pure(largest)
 
 
 def _by_profile(mechanism: Mechanism, runs: NumberOfRuns, delta: Fraction, relation: Relation) -> Fraction | None:

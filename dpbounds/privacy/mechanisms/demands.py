@@ -17,6 +17,12 @@ def has(trait: Trait, mechanism: Mechanism) -> bool:
 def _demand(trait: Trait, mechanism: Mechanism, says: Callable[[Mechanism], str]) -> None:
     """Refuse a mechanism if one of its parts lacks a trait, with the reason for that part."""
     for part in mechanism.nested():
+        if not part.traits:
+            raise UnsupportedMechanism(
+                f"{type(part).__name__} inside another mechanism: nothing is proven here of a sample, an allocation or "
+                "a partition of it; run it on the whole dataset, or state its guarantee as PureDP, ApproximateDP, ZCDP "
+                "or RenyiDP"
+            )
         if trait not in part.traits:
             raise UnsupportedMechanism(says(part))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import assert_never
 
-from dpbounds.errors import InvalidValue, UnsupportedMechanism, demand, shown
+from dpbounds.errors import InvalidValue, UnsupportedMechanism, demand, shortened, shown
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy import pairs
 from dpbounds.privacy.mechanisms.core import (
@@ -110,18 +110,19 @@ class Declared(Mechanism):
         """Return the number of links of the declared relation for one step of that order: 1, or 2 (out, then in)."""
         if order in self.relation.orders:
             return 1
+        told = shortened(repr(self))
         match order:
             case Order.REPLACE:
                 return 2  # remove and add; or zero, and restore with other content
             case Order.ZERO | Order.RESTORE:
                 raise UnsupportedMechanism(
-                    f"{self!r} is private under {self.relation}: declare it under zero-out-one if its guarantee covers "
+                    f"{told} is private under {self.relation}: declare it under zero-out-one if its guarantee covers "
                     "a record that contributes nothing in the place of a real one (as it does where that is a legal "
                     "record under replace-one, or where nothing distinguishes it from one that is absent)"
                 )
             case Order.REMOVE | Order.ADD:
                 raise UnsupportedMechanism(
-                    f"{self!r} is private under {self.relation}, which says nothing about adding or removing a record "
+                    f"{told} is private under {self.relation}, which says nothing about adding or removing a record "
                     "(it may publish how many there are): establish the guarantee under add-or-remove-one, or ask "
                     f"under {self.relation}"
                 )

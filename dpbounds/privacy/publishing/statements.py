@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal
 
-from dpbounds.errors import CertificateError
+from dpbounds.errors import CertificateError, shortened
 from dpbounds.expressions.exact import Direction
 from dpbounds.privacy.accountants.certified import Account
 from dpbounds.privacy.budgets.calibration import Calibration
@@ -159,7 +159,8 @@ def _described(part: Mechanism, count: int, numbers: _Numbers) -> str:
     inner = part.mechanism if isinstance(part, Sampling) else part
     if inner.name not in MECHANISMS or isinstance(inner, Declared) or (inner.whole and inner is not part):
         raise CertificateError(
-            f"no privacy statement for {inner!r}: only noise on sums is supported; publish the command and its output"
+            f"no privacy statement for {shortened(repr(inner))}: only noise on sums is supported; publish the command "
+            "and its output"
         )
     simply = part.resolved()
     unit = f" ({part.noise.unit})" if part.noise.unit else ""

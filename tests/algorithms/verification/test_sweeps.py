@@ -261,6 +261,18 @@ def test_a_damaged_result_is_computed_again(tmp_path, damage):
     assert Store(path).missing(few) == []
 
 
+@pytest.mark.parametrize("left", [b"", b"# first line: 1\n    def kept(key", b"\x93"], ids=["empty", "half", "no text"])
+def test_results_outlive_damage_to_the_source_that_stands_beside_them(tmp_path, left):
+    """Where the source of the keeper changed, joblib deletes all results of it."""
+    path, few = tmp_path / "store", cells()[:3]
+    sweep(few, Store(path))
+    (file,) = path.rglob("func_code.py")
+    whole = file.read_bytes()
+    file.write_bytes(left)
+    assert Store(path).missing(few) == []
+    assert file.read_bytes() == whole
+
+
 def test_a_half_written_result_is_none(tmp_path):
     path, few = tmp_path / "store", cells()[:2]
     sweep(few, Store(path))

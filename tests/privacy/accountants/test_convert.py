@@ -383,3 +383,31 @@ def test_only_a_mechanism_is_converted():
 def test_no_parameter_for_all_tests_without_a_reason():
     with pytest.raises(dp.UnsupportedMechanism, match="all tests"):
         gdp_parameter_of_all_tests(dp.ApproximateDP(1, "1e-3", relation=RE), RE)
+
+
+@pytest.mark.parametrize("mu", ["1e-9", "30", "1000", "1e6"])
+def test_a_gaussian_guarantee_of_any_size_keeps_its_parameter(mu):
+    found = dp.convert(dp.GaussianDP(mu, relation=RE), "gdp").enclosure
+    assert found.exact_lower <= Fraction(mu) <= found.exact_upper
+    assert found.exact_upper - found.exact_lower < Fraction(mu) / 10**30
+
+
+def test_without_a_test_in_reach_the_parameter_of_full_batches_is_not_attained():
+    found = dp.convert(dp.PoissonSampled(dp.Gaussian("0.01"), "0.1"), "gdp").enclosure
+    assert (found.exact_lower, found.exact_upper) == (0, 100)
+
+
+@pytest.mark.parametrize("epsilon", ["1e-9", "8.1", "30", "1000"])
+def test_the_best_parameter_of_pure_privacy_at_any_epsilon(epsilon):
+    found = dp.convert(dp.PureDP(epsilon, relation=RE), "gdp").enclosure
+    with mp.workdps(900):
+        exact = -2 * quantile(1 / (1 + mpmath.exp(mpf(Fraction(epsilon)))))
+        assert exact <= mpf(found.exact_upper) <= exact * (1 + mpf("1e-15"))
+        assert mpf(found.exact_lower) <= exact
+        assert Fraction(epsilon) > 40 or mpf(found.exact_lower) > exact * (1 - mpf("1e-9"))
+
+
+@pytest.mark.parametrize("rho", ["1e4", "1e10", "1e12"])
+def test_a_divergence_too_large_for_a_parameter_of_all_tests_is_refused(rho):
+    with pytest.raises(dp.NotCertified, match="no μ is proven here for all tests"):
+        dp.convert(dp.ZCDP(rho, relation=RE), "gdp")

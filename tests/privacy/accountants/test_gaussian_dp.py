@@ -111,3 +111,12 @@ def test_no_epsilons_have_no_deltas():
 def test_a_shift_of_one_part_bounds_nothing():
     found = dp.gdp_parameter(dp.Gaussian(1) @ dp.PureDP(1, relation=ADD), least_rate="1e-2")
     assert found.exact_lower > 1
+
+
+@pytest.mark.parametrize("epsilon", ["1e-3", "1e-8"])
+def test_the_parameter_of_little_loss_is_close(epsilon):
+    """Of ε-DP it is 2Φ^-1(e^ε/(1+e^ε)), about ε sqrt(π/2): the profile is resolved near 0, however small ε is."""
+    found = dp.gdp_parameter(dp.PureDP(epsilon, relation="replace-one"), "replace-one")
+    exact = float(epsilon) * math.sqrt(math.pi / 2)
+    assert found.lower * (1 - 1e-6) <= exact <= found.upper * (1 + 1e-6)
+    assert found.upper < found.lower * (1 + 1e-4)

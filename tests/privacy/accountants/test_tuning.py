@@ -270,3 +270,11 @@ def test_what_is_refused() -> None:
     with pytest.raises(NotCertified, match="fixed number of runs"):
         tuned_epsilon(dp.UniformBall(9, 3), RandomRuns("0.5"), "1e-3")
     assert tuned_epsilon(dp.UniformBall(10**9, 3), RandomRuns("0.5"), "1e-3") < Fraction(1, 10**6)
+
+
+@pytest.mark.parametrize("runs", [RandomRuns("1e-300"), RandomRuns("1e-12", 0), PoissonRuns(1)], ids=repr)
+def test_a_bounded_loss_has_the_pure_bound_however_many_runs_there_are(runs):
+    found = tuned_enclosure(dp.PureDP("0.1", relation="replace-one"), runs, "1e-6", "replace-one")
+    assert found.exact_lower <= found.exact_upper <= tuned_pure("0.1", runs)
+    many = RandomRuns("1e-300")  # the other bounds grow with log E[K]
+    assert tuned_epsilon(dp.PureDP("0.1", relation="replace-one"), many, "1e-6", "replace-one") == Fraction(3, 10)

@@ -118,6 +118,13 @@ def test_what_says_nothing_about_itself_runs_inside_nothing_and_spends_nothing_k
         neighbour_classes(New(), AR)
 
 
+@pytest.mark.parametrize("part", [m.GaussianDP(1, relation=RE), m.ProfileDP({1: 0}, relation=RE)], ids=repr)
+def test_a_guarantee_without_traits_is_refused_in_samples_for_that_reason(part: Mechanism) -> None:
+    for outer in (m.PoissonSampled(part, "0.1"), m.SampledWithoutReplacement(part, 2, 9), m.Shuffled(part, 3)):
+        with pytest.raises(UnsupportedMechanism, match="nothing is proven here of a sample"):
+            neighbour_classes(outer, RE)
+
+
 def test_printed_numbers_are_rounded_to_the_safe_side() -> None:
     for kind in (*MECHANISMS.values(), *SAMPLINGS.values()):
         for name, each in parameters_of(kind).items():

@@ -9,6 +9,8 @@ from mpmath import mp
 
 import dpbounds as dp
 from dpbounds.privacy.pairs.pairs import ProfilePoints, RenyiProfile
+from dpbounds.privacy.publishing.certificates import certificate_text
+from dpbounds.privacy.publishing.statements import statement
 
 RE = "replace-one"
 
@@ -118,3 +120,14 @@ def test_what_samples_of_them_spend_is_not_proven(box):
 def test_what_is_refused(points):
     with pytest.raises(dp.InvalidValue):
         dp.ProfileDP(points, relation=RE)
+
+
+def test_refusals_do_not_list_thousands_of_points():
+    many = dp.ProfileDP(dict.fromkeys(range(3000), 0), relation="add-or-remove-one")
+    with pytest.raises(dp.UnsupportedMechanism) as refused:
+        dp.delta(many, 1, "zero-out-one")
+    with pytest.raises(dp.CertificateError) as uncertified:
+        certificate_text(dp.account(many, delta="1e-5"))
+    with pytest.raises(dp.CertificateError) as unstated:
+        statement(dp.account(many, delta="1e-5"))
+    assert max(len(str(each.value)) for each in (refused, uncertified, unstated)) < 800

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dpbounds.errors import CertificateError
+from dpbounds.errors import CertificateError, shortened
 from dpbounds.privacy.mechanisms import (
     Gaussian,
     LastIterate,
@@ -31,8 +31,8 @@ def why_no_certificate(part: Mechanism, relation: Relation, group_size: int = 1)
     grouped = scheme is not None and str(relation) in scheme.groups_under and isinstance(inner, Gaussian)
     if group_size > 1 and not grouped:
         return (
-            f"{_NO_PAIR} groups of records with {part!r} under {relation}: Gaussian noise on all records, on "
-            "Poisson samples, and (but for zero-out-one) on batches of a fixed size has a certificate"
+            f"{_NO_PAIR} groups of records with {shortened(repr(part))} under {relation}: Gaussian noise on all "
+            "records, on Poisson samples, and (but for zero-out-one) on batches of a fixed size has a certificate"
         )
     if (
         isinstance(part, MatrixMechanism)
@@ -44,7 +44,7 @@ def why_no_certificate(part: Mechanism, relation: Relation, group_size: int = 1)
     if part.whole:
         return None
     if inner.name not in standalone_checker.NOISES or scheme is None:
-        return f"{_NO_PAIR} {part!r}: publish the command and its output"
+        return f"{_NO_PAIR} {shortened(repr(part))}: publish the command and its output"
     noise = _noise(inner)
     if isinstance(part, PoissonSampled):
         finally_given = kind == inner.name and noise["sensitivity"] is not None
