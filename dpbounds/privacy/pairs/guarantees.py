@@ -232,7 +232,7 @@ class ProfilePoints(PublicPair):
     def distribution(self) -> LossDistribution:
         """Return the corners of the hull."""
         given = [(ball(epsilon), ball(delta)) for epsilon, delta in self.points]
-        return hull_law(given, given)
+        return hull_law(given, given, attained=True)
 
     def largest_loss(self) -> LargestLoss:
         """The first ε with δ = 0; ∞ where there is none."""

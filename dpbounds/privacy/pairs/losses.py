@@ -489,24 +489,31 @@ def envelope_law(bound: ProfileBound) -> LossDistribution:
     return hull_law(right, right if bound.backwards is None else [(loss, bound.backwards(loss)) for loss in losses])
 
 
-def hull_law(right: Sequence[tuple[arb, arb]], mirror: Sequence[tuple[arb, arb]]) -> LossDistribution:
+def hull_law(
+    right: Sequence[tuple[arb, arb]], mirror: Sequence[tuple[arb, arb]], *, attained: bool = False
+) -> LossDistribution:
     """Return the distribution whose profile is the lower convex hull of upper bounds on H_α at finitely many α.
 
     Args:
-        right: Losses log α >= 0, increasing, each with a bound of which the upper endpoint counts.
+        right: Losses log α >= 0, increasing, each with a bound.
         mirror: The same for the profile of the reversal.
+        attained: Whether the hull of these bounds is itself a profile that is asked for, so that its values are kept as
+            balls. Otherwise only the upper endpoint of each bound counts.
     """
-    right = [(loss, value.upper().min(arb(1))) for loss, value in right]
+    end = arb if attained else arb.upper
+    right = [(loss, end(value).min(arb(1))) for loss, value in right]
     # the points (α, h) in increasing order of α: (0, 1), the mirrored ones below 1, those from 1 on
     left = [
-        (-loss, 1 - (-loss).exp() + (-loss).exp() * value.upper().min(arb(1)))
+        (-loss, 1 - (-loss).exp() + (-loss).exp() * end(value).min(arb(1)))
         for loss, value in reversed(mirror)
         if not loss.is_zero()
     ]
     alphas = [arb(0)] + [loss.exp() for loss, _ in left + right]
     # a profile does not increase with α, so that bounds further left count, too
-    values = list(accumulate((value.upper() for _, value in left + right), lambda a, b: a.min(b), initial=arb(1)))
+    values = list(accumulate((end(value) for _, value in left + right), lambda a, b: a.min(b), initial=arb(1)))
     corners = _lower_hull(alphas, values)
+    while len(corners) > 1 and not values[corners[-1]] < values[corners[-2]]:
+        corners.pop()  # the function is horizontal from the corner before on, which is an upper bound as well
     slopes = [
         (values[second] - values[first]) / (alphas[second] - alphas[first]) for first, second in pairwise(corners)
     ] + [arb(0)]

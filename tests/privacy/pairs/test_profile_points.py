@@ -131,3 +131,25 @@ def test_refusals_do_not_list_thousands_of_points():
     with pytest.raises(dp.CertificateError) as unstated:
         statement(dp.account(many, delta="1e-5"))
     assert max(len(str(each.value)) for each in (refused, uncertified, unstated)) < 800
+
+
+@pytest.mark.parametrize("points", [{"0.01": "0.1"}, {"1e-6": "0.1", "0.01": "0.1"}, {0: "1/3", 1: "1/7", 2: "1e-300"}])
+def test_no_lower_end_exceeds_the_points(points):
+    """0.1 is no binary fraction: an enclosure of it has it inside."""
+    mechanism = dp.ProfileDP(points, relation=RE)
+    for epsilon, delta in points.items():
+        found = dp.delta(mechanism, epsilon, RE)
+        assert found.exact_lower <= Fraction(delta) <= found.exact_upper
+
+
+def test_a_profile_stays_horizontal_far_beyond_its_points():
+    mechanism = dp.ProfileDP({"1e-6": "0.1", "0.01": "0.1", 2: "0.3"}, relation=RE)
+    for epsilon in ("0.05", 3, 60, 80, 150, 1000):
+        found = dp.delta(mechanism, epsilon, RE)
+        assert found.exact_lower <= Fraction(1, 10) <= found.exact_upper < Fraction("0.1000000000000001")
+
+
+def test_every_atom_of_the_hull_has_a_proven_mass():
+    for points in ({"1e-6": "0.1", "0.01": "0.1"}, {1: "0.1", 2: "0.1", 3: "0.3"}, {0: 1, 1: 1}, {0: "1/3", 1: "1/7"}):
+        pair = ProfilePoints(tuple((Fraction(epsilon), Fraction(delta)) for epsilon, delta in points.items()))
+        assert all(atom.p > 0 and atom.r > 0 for atom in pair.distribution().points)
