@@ -22,7 +22,7 @@ from dpbounds.privacy.accountants.certified import delta_curve, epsilon as epsil
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs.losses import ball
-from dpbounds.privacy.pairs.pairs import ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import Product, ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.values import open_unit
@@ -292,6 +292,17 @@ def _of_full_batches(mechanism: Mechanism, relation: Relation) -> Fraction | Non
         return ball_end(ball(largest).sqrt(), "up")
 
 
+def _shift_of_gaussians(product: Product) -> Fraction | None:
+    """Return the squared shift of a product of shifted Gaussians; None where a pair is another one."""
+    total = Fraction(0)
+    for pair, count in product:
+        shift = pair.dominating_shift
+        if shift is None or pair != ShiftedGaussians(shift):
+            return None
+        total += shift * count
+    return total
+
+
 def _attained_by_full_batches(mechanism: Mechanism, relation: Relation, full: Fraction) -> Fraction | float:
     """Return a lower bound on the μ of all tests, where ``full`` is an upper one.
 
@@ -299,11 +310,7 @@ def _attained_by_full_batches(mechanism: Mechanism, relation: Relation, full: Fr
     ``full``, and 0 otherwise.
     """
     attacks = [attack for each in neighbour_classes(mechanism, relation).every() for attack in each.attacks]
-    shifts = [
-        sum((pair.squared_shift * count for pair, count in attack if isinstance(pair, ShiftedGaussians)), Fraction(0))
-        for attack in attacks
-        if all(isinstance(pair, ShiftedGaussians) for pair, _ in attack)
-    ]
+    shifts = [shift for attack in attacks if (shift := _shift_of_gaussians(attack)) is not None]
     if shifts:
         with working(_PRECISION):
             return min(full, ball_end(ball(max(shifts)).sqrt(), "down"))
