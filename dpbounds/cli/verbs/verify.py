@@ -82,11 +82,13 @@ def command(
 
     from dpbounds.algorithms.verification.judging.planned_checks import Size
     from dpbounds.algorithms.verification.suite import chosen, failed, left_out, run_suite
-    from dpbounds.algorithms.verification.sweeping import exports
     from dpbounds.algorithms.verification.sweeping.store import Store
 
-    if export is not None and export.suffix not in exports.ENDINGS:
-        raise InvalidValue("--export", export, "a file that ends with " + " or ".join(exports.ENDINGS))
+    if export is not None:
+        from dpbounds.algorithms.verification.sweeping import exports
+
+        if export.suffix not in exports.ENDINGS:
+            raise InvalidValue("--export", export, "a file that ends with " + " or ".join(exports.ENDINGS))
 
     size = Size.FULL if full else Size.QUICK
     # an id that has an experiment but no check is fine where experiments are asked for

@@ -226,7 +226,7 @@ def test_no_bound_is_promised_where_none_is_proven():
     method = StochasticSpider.calibrated(problem)
     for change in ({"variant": "as-printed"}, {"kicks": KICKS}):
         refused("proven bound", StochasticSpider.calibrated(problem, **change).bound, problem)
-    refused("bounds no error", StochasticSpider.calibrated(problem, variant="as-printed").error_bound, problem)
+    refused("does not bound the error", StochasticSpider.calibrated(problem, variant="as-printed").error_bound, problem)
     few = StochasticSpider(method.noise_multiplier, method.difference_multiplier, 50, 2, 1e-3)
     refused(r"fresh_estimates must be .*, not 2", few.bound, problem)
     # with as many fresh estimates as steps nothing stops the run

@@ -326,7 +326,7 @@ def test_what_is_declared_under_one_relation_and_asked_under_another(
         (
             dp.SampledWithoutReplacement(dp.MixtureOfGaussians(1, {0: "0.5", 1: "0.3", 2: "0.2"}), 2, 9),
             ZO,
-            "not worked",
+            "has no bound here",
         ),
     ],
 )
