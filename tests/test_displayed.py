@@ -64,7 +64,7 @@ def test_plans_evaluations_samples_and_tables_are_shown():
     from dpbounds.render.catalogue import table
 
     plan = dp.plan("gradient-norm", n=10**6, d=100, epsilon=1, delta="1e-6", lipschitz=1, smoothness=1, initial_gap=1)
-    assert "dpbounds/storm" in _shown(plan)
+    assert "dpbounds, storm" in _shown(plan)
     value = dp.theorem("tholeti-kalyani-2020/equation-6").evaluate(distance=1, radius=1, dimension=3)
     assert "0.687" in _shown(value)
     drawn = dp.probable_epsilon(dp.RandomlyAllocated(dp.Gaussian(1), 10, 3), "1e-2", confidence="0.999", samples=20000)

@@ -47,7 +47,7 @@ POINT = "n=1e5 d=50 rho=0.1 lipschitz=1 smoothness=1 initial_gap=0.5"
 
 @pytest.mark.seconds
 @pytest.mark.parametrize(
-    ("words", "most"), [(f"evaluate {STATEMENT} --part tuned {POINT}", 24), (f"verify {STATEMENT} --quick", 102)]
+    ("words", "most"), [(f"evaluate {STATEMENT} --part tuned {POINT}", 26), (f"verify {STATEMENT} --quick", 103)]
 )
 def test_one_statement_enters_few_files(words, most):
     """Whoever follows a call with a debugger enters functions of these files."""
