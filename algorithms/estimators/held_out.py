@@ -18,7 +18,7 @@ from dpbounds.algorithms.fields import WhichNoise
 from dpbounds.algorithms.problems.finite_sum import Array
 from dpbounds.privacy.mechanisms import DiscreteLaplace
 
-_SPLIT = 20_260_101  # seed of the public order of places; it is no secret
+_SPLIT = 20_260_101  # seed of the order of places; it is public
 _DOUBLE = "pseudo-random discrete Laplace numbers of NumPy, seeded by the operating system, in double precision"
 _SECURE = "discrete Laplace numbers of OpenDP's sampler, from the operating system's randomness"
 
@@ -52,7 +52,7 @@ def private_mean(losses: Array, half_steps: int, epsilon: Fraction, noise: Which
     """Return the mean of losses in [0, 1], with ε-differential privacy under replace-one.
 
     Args:
-        losses: One for each held-out record; what lies outside of [0, 1] is cut, and what is no number counts as 1.
+        losses: One for each held-out record; losses outside of [0, 1] are cut, and NaN counts as 1.
         half_steps: K: losses are rounded to multiples of 1/2K; 1 would do for losses that are 0 or 1.
         epsilon: Greater than 0.
         noise: "gaussian", which stands for NumPy's generator here, or "secure".

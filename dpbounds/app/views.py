@@ -76,9 +76,10 @@ _LEDGER = (  # a thousand steps of training
     '"sampling": "poisson", "sample_rate": "1/100", "count": 1000}]}'
 )
 
-_SCORES = "score,in\n" + "2.5,1\n0.5,0\n" * 20  # twenty canaries of each kind, which the scores tell apart
+_SCORES = "score,in\n" + "2.5,1\n0.5,0\n" * 20  # twenty canaries of each kind, which the scores separate
 _OF_RUNS = ("runs", "seconds", "enough", "jobs", "seed")  # options of audits of algorithms
-_OF_SCORES = ("scores", "scores-out", "many-runs", "threshold", "guesses", "claim")  # of audits of a model of your own
+# options of audits of a model of your own
+_OF_SCORES = ("scores", "scores-out", "many-runs", "threshold", "guesses", "claim")
 
 VIEWS = {
     ("noise", "calibrate"): View(

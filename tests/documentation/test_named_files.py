@@ -13,7 +13,8 @@ FOLDERS = ("dpbounds", "algorithms", "docs", "tables", "tests", "proofs", "bench
 PACKAGES = ("dpbounds", "algorithms")
 NAMED = re.compile(r"(?<![\w*<])[\w/-]+\.(?:md|py)\b")
 CITED = re.compile(r"([\w/-]+\.md)[`\s,]*\(?sections?\s+(\d+)(?:\s+(?:and|to)\s+(\d+))?")
-OF_THE_READER = {"FILE.py", "file.py", "demo.md", "my_paper_2026/theorem_2.py"}  # a file of theirs, or what is written
+# files of the reader or of a library
+OF_THE_READER = {"func_code.py", "FILE.py", "file.py", "demo.md", "my_paper_2026/theorem_2.py"}
 
 
 @cache

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _RELATION = Relation.REPLACE_ONE  # positions of the file make the two parts, and the number of records is public
 _HALF_STEPS = 500  # errors of a regressor are rounded to a thousandth of the range
 _DIGITS = 4
-_LARGEST_LABEL = 1e300  # so that the length of the range is a double, too
+_LARGEST_LABEL = 1e300  # largest absolute value of a label: the length of the range is then a double
 
 
 def _share(ctx: click.Context, option: click.Parameter, text: str | None) -> Any:

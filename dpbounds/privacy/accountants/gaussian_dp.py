@@ -97,7 +97,7 @@ def least_rate_of_tests(value: ExactLike) -> Fraction:
 
 
 def largest_mu(mechanism: Mechanism, rate: Fraction, relation: Relation) -> Fraction | None:
-    """Return the upper end of :func:`gdp_parameter` alone; None where no μ follows."""
+    """Return the upper bound of :func:`gdp_parameter` alone; None where no μ follows."""
     found = _upper_end(mechanism, rate, relation)
     return None if found is None else found[0]
 

@@ -190,5 +190,5 @@ class PoissonRuns(NumberOfRuns):
         with working(_PRECISION):
             m, excess = ball(self.runs), ball(order - 1)
             exponent = excess * (ball(here) + m * ball(rest)) + m.log()
-            nothing = (-m - exponent).exp().log1p()  # of P(K = 0)
+            nothing = (-m - exponent).exp().log1p()  # log(1 + the share of P(K = 0))
             return ball_end((exponent + nothing) / excess, "up")
