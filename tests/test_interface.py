@@ -61,7 +61,7 @@ def test_the_listing_is_what_is_promised():
         (lambda: dp.calibrate_to_curve(dp.Gaussian, [1]), "points must be pairs of ε and δ"),
         (lambda: dp.theorem(3), "id must be of type str, not 3"),
         (lambda: dp.spending("x", {}), "theorem must be of type Theorem"),
-        (lambda: dp.tuned_pure(1, 3), "runs must be of type NumberOfRuns"),
+        (lambda: dp.tuned_pure(1, 3), "runs must be of type RandomRuns or PoissonRuns"),
         (lambda: dp.epsilon(GAUSSIAN, "1e-5", np.array([])), "not array([]"),
         (lambda: dp.Relation("x"), "relation must be one of"),
         (lambda: dp.Account(1, *[None] * 5), "mechanism must be of type Mechanism"),

@@ -30,6 +30,7 @@ class Declared:
         ranges: The public range of each, or None where ranges are to be chosen privately.
         labels: The texts of the label column.
         label: Its name.
+        categorical: How many of the columns stand for a value of a category.
     """
 
     features: Array
@@ -37,6 +38,7 @@ class Declared:
     ranges: tuple[Range, ...] | None
     labels: tuple[str, ...]
     label: str
+    categorical: int
 
     def numbers(self) -> Array:
         """Return the labels as finite numbers, or raise ``InvalidValue``."""
@@ -110,7 +112,12 @@ def read_declared(
             found.append((name, read[name], known.get(name, (0.0, 1.0))))
     names, features, public = zip(*found, strict=True)
     return Declared(
-        np.column_stack(features), names, None if ranges is None else public, tuple(columns[target]), target
+        np.column_stack(features),
+        names,
+        None if ranges is None else public,
+        tuple(columns[target]),
+        target,
+        categorical=sum(map(len, categories.values())),
     )
 
 

@@ -84,6 +84,7 @@ def number(
 
 POSITIVE = number("greater than 0", lambda x: x > 0)
 AT_LEAST_ZERO = number("at least 0", lambda x: x >= 0)
+FROM_0_TO_1 = number("from 0 to 1", lambda x: 0 <= x <= 1)
 LEAST_RATE = number("greater than 0 and less than 1/2", lambda x: 0 < x < Fraction(1, 2))
 PROBABILITY = number("greater than 0 and less than 1", lambda x: 0 < x < 1)
 PROBABILITY_OR_ZERO = number("at least 0 and less than 1", lambda x: 0 <= x < 1)

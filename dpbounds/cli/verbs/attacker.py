@@ -10,12 +10,12 @@ import click
 from dpbounds.cli.printing import output
 from dpbounds.cli.printing.progress import waiting_line
 from dpbounds.cli.questions.options import (
+    FROM_0_TO_1,
     LEAST_RATE,
     LEDGER_OPTION,
     RELATION_OPTION,
     TIME_LIMIT_OPTION,
     note_if_stopped,
-    number,
     unfit,
 )
 from dpbounds.cli.questions.training import TRAINING_OPTIONS
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 _RATES = "0.001,0.01,0.1"
 _DIGITS = 6
-_INSIDE = number("from 0 to 1", lambda x: 0 <= x <= 1)
 
 
 def _rates(ctx: click.Context, option: click.Parameter, text: str) -> tuple[Fraction, ...]:
@@ -55,7 +54,7 @@ def _rates(ctx: click.Context, option: click.Parameter, text: str) -> tuple[Frac
 )
 @click.option(
     "--prior",
-    callback=_INSIDE,
+    callback=FROM_0_TO_1,
     default="1/2",
     show_default=True,
     metavar="P",
@@ -63,7 +62,7 @@ def _rates(ctx: click.Context, option: click.Parameter, text: str) -> tuple[Frac
 )
 @click.option(
     "--baseline",
-    callback=_INSIDE,
+    callback=FROM_0_TO_1,
     metavar="P",
     help="Probability of reconstructing a record without the release; prints the largest probability with it, too.",
 )

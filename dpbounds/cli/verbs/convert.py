@@ -1,4 +1,4 @@
-"""`dpbounds convert`: what a guarantee, or a training run, says in another notion of privacy."""
+"""`dpbounds convert`: a guarantee, or the account of a training run, in another notion of privacy."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from dpbounds.cli.printing import output
 from dpbounds.cli.printing.progress import waiting_line
 from dpbounds.cli.questions.options import (
     AT_LEAST_ZERO,
+    FROM_0_TO_1,
+    LEAST_RATE,
     LEDGER_OPTION,
     POSITIVE,
     PROBABILITY,
@@ -41,8 +43,6 @@ _PLACES = {"delta": "delta", "epsilon": "epsilon", "order": "order", "false_posi
 _JSON = {"order": "renyi_order"}
 _DIGITS = 10
 _ABOVE_ONE = number("greater than 1", lambda x: x > 1)
-_INSIDE = number("from 0 to 1", lambda x: 0 <= x <= 1)
-_LEAST_RATE = number("greater than 0 and less than 1/2", lambda x: 0 < x < Fraction(1, 2))
 
 Points = tuple[tuple[Fraction, Fraction], ...]
 
@@ -69,13 +69,13 @@ _TARGETS = options(
     ),
     click.option(
         "--false-positive-rate",
-        callback=_INSIDE,
+        callback=FROM_0_TO_1,
         metavar="A",
         help="With --to trade-off: false positive rate at which the false negative rate is bounded.",
     ),
     click.option(
         "--least-rate",
-        callback=_LEAST_RATE,
+        callback=LEAST_RATE,
         metavar="R",
         help="With --to gdp: count only tests whose error rates are at least R.",
     ),
@@ -181,7 +181,7 @@ def command(
 
 
 def _printed(found: Any, from_below: bool) -> str:
-    """The proven end first, and then what is attained."""
+    """Return the proven bound, and then the attained one."""
     if not from_below:
         return output.shown(found, _DIGITS, tight=found.width <= 1e-6 * found.upper)
     lower, upper = found.decimals(_DIGITS)
@@ -189,7 +189,7 @@ def _printed(found: Any, from_below: bool) -> str:
 
 
 def _subject(given: dict[str, Any]) -> tuple[Mechanism, str, dict[str, object]]:
-    """The mechanism, its relation, and what describes it in JSON."""
+    """Return the mechanism, its relation, and its description in JSON."""
     guarantee = _guarantee(given)
     if guarantee is None:
         from dpbounds.cli.questions.subjects import read_subject, under_proven_relation
@@ -208,7 +208,7 @@ def _subject(given: dict[str, Any]) -> tuple[Mechanism, str, dict[str, object]]:
 
 
 def _guarantee(given: dict[str, Any]) -> Mechanism | None:
-    """The guarantee that the options give; None where they give none."""
+    """Return the guarantee that the options describe, or None."""
     from dpbounds.privacy.mechanisms import ZCDP, ApproximateDP, GaussianDP, ProfileDP, PureDP, RenyiDP
 
     relation = given["relation"]

@@ -19,7 +19,6 @@ from dpbounds.cli.questions.options import (
     demand_place,
     make_directory,
     missing,
-    number,
     required,
     unfit,
     warn_if_delta_is_large,
@@ -39,10 +38,6 @@ _RELATION = Relation.REPLACE_ONE  # positions of the file make the two parts, an
 _HALF_STEPS = 500  # errors of a regressor are rounded to a thousandth of the range
 _DIGITS = 4
 _LARGEST_LABEL = 1e300  # largest absolute value of a label: the length of the range is then a double
-
-
-def _share(ctx: click.Context, option: click.Parameter, text: str | None) -> Any:
-    return number("greater than 0 and less than 1", lambda x: 0 < x < 1)(ctx, option, text)
 
 
 def _names(ctx: click.Context, option: click.Parameter, text: str | None) -> tuple[str, ...]:
@@ -83,7 +78,12 @@ class _Fitted:
 )
 @click.option("--drop", callback=_names, metavar="A,B", help="Columns that are not used.")
 @click.option(
-    "--held-out", default="1/4", callback=_share, show_default=True, metavar="F", help="Share of records for the score."
+    "--held-out",
+    default="1/4",
+    callback=PROBABILITY,
+    show_default=True,
+    metavar="F",
+    help="Share of records for the score.",
 )
 @click.option("--noise", type=Word(["gaussian", "secure"]), default="gaussian", show_default=True)
 @click.option(
@@ -276,7 +276,6 @@ def _fitted(records: Declared, model: Any, share: Fraction) -> _Fitted:
 def _statement(model: Any, records: Declared, score: HeldOut, held: int) -> str:
     """Return the statement of the estimator, and of the score beside it."""
     budget = f"({printing.plain(model.epsilon)}, {printing.plain(model.delta)})"
-    categories = sum("=" in name for name in records.names)
     return "\n".join(
         (
             f"Model and score together are {budget}-differentially private under {_RELATION}: a record is in the part "
@@ -284,7 +283,8 @@ def _statement(model: Any, records: Declared, score: HeldOut, held: int) -> str:
             "position in the file.",
             f"Score: the {_measure(model)} on held-out records, with {score.noise_drawn}.",
             "Taken to be public, too: the columns, the ranges and values that were declared "
-            f"({categories} columns are values of categories; other values count as none of them), and the split.",
+            f"({records.categorical} columns are values of categories; other values count as none of them), and the "
+            "split.",
             "About the model alone:",
             model.privacy_statement_,
         )

@@ -15,7 +15,7 @@ from flint import arb
 
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure, ball_end
-from dpbounds.expressions.exact import ExactLike, brief
+from dpbounds.expressions.exact import ExactLike, as_promised, brief
 from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants.attackers import trade_off
 from dpbounds.privacy.accountants.certified import delta_curve, epsilon as epsilon_of
@@ -89,8 +89,8 @@ def _enclosed(mechanism: Mechanism, rate: Fraction, neighbours: Relation) -> Enc
 
 
 def least_rate_of_tests(value: ExactLike) -> Fraction:
-    """Return the least error rate of the tests that count, exact."""
-    rate = open_unit(value, "least_rate")
+    """Return the least error rate of the tests that count; of a float the smaller of it and its decimal."""
+    rate = open_unit(as_promised(value, "least_rate"), "least_rate")
     if rate >= Fraction(1, 2):
         raise InvalidValue("least_rate", value, "less than 1/2", "no test that is better than guessing would count")
     return rate

@@ -78,6 +78,11 @@ class RandomRuns(NumberOfRuns):
         gamma: γ, in (0, 1): the smaller, the more runs.
         eta: η, greater than -1; 1 is the geometric distribution with mean 1/γ, 0 the logarithmic distribution. With the
             same mean, a smaller η costs less privacy, and K varies more.
+
+    Raises:
+        InvalidValue: A value is not allowed.
+
+    Source: Papernot & Steinke 2022; ``tuning.md``.
     """
 
     gamma: Fraction
@@ -148,6 +153,11 @@ class PoissonRuns(NumberOfRuns):
 
     Args:
         runs: m, the mean number of runs, greater than 0.
+
+    Raises:
+        InvalidValue: m is not greater than 0.
+
+    Source: Papernot & Steinke 2022; ``tuning.md``.
     """
 
     runs: Fraction

@@ -18,7 +18,7 @@ from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, positive_integer, to_float
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants.certified import account, delta_curve
-from dpbounds.privacy.accountants.numbers_of_runs import NumberOfRuns, Profile
+from dpbounds.privacy.accountants.numbers_of_runs import NumberOfRuns, PoissonRuns, Profile, RandomRuns
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism, ProfileDP
 from dpbounds.privacy.notions.concentrated import renyi_epsilon
@@ -44,12 +44,11 @@ def tuned_pure(epsilon: ExactLike, runs: NumberOfRuns) -> Fraction:
 
     It is (2+η)ε for ``RandomRuns``, and ε + m tanh(ε/2) for ``PoissonRuns``.
 
-    >>> from dpbounds.privacy.accountants.numbers_of_runs import RandomRuns
     >>> tuned_pure("0.1", RandomRuns("0.01"))  # geometric, 100 runs on average
     Fraction(3, 10)
     """
     single = promised_epsilon(epsilon)
-    demand("runs", runs, NumberOfRuns)
+    demand("runs", runs, RandomRuns, PoissonRuns)
     return runs.pure(single)
 
 
@@ -85,13 +84,12 @@ def tuned_epsilon(
     Raises:
         NotCertified: No ε suffices for one run at δ/E[K] (uniform noise, δ > 0).
 
-    >>> from dpbounds.privacy.accountants.numbers_of_runs import RandomRuns
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> one, many = Gaussian(20), tuned_epsilon(Gaussian(20), RandomRuns("0.01"), "1e-6")
     >>> 1.5 < float(many) / account(one, delta="1e-6").enclosure.upper < 4
     True
     """
-    demand("runs", runs, NumberOfRuns)
+    demand("runs", runs, RandomRuns, PoissonRuns)
     target, neighbours = promised_delta(delta), as_relation(relation)
     found = [
         _by_largest_loss(mechanism, runs, neighbours),
@@ -126,13 +124,14 @@ def tuned_guarantee(
     Raises:
         NotCertified: No ε suffices for one run at a δ of ``least_delta``/E[K].
 
-    >>> from dpbounds.privacy.accountants.numbers_of_runs import RandomRuns
+    Source: ``tuning.md``, sections 2 and 4.
+
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> best = tuned_guarantee(Gaussian(20), RandomRuns("0.01"))
     >>> round(account(best @ Gaussian(20), delta="1e-6").enclosure.upper, 1)
     0.5
     """
-    demand("runs", runs, NumberOfRuns)
+    demand("runs", runs, RandomRuns, PoissonRuns)
     target, neighbours = open_unit(least_delta, "least_delta"), as_relation(relation)
     with working(_PRECISION):
         most = ball_end(runs.mean_ball().max(arb(1)), "up")
@@ -146,6 +145,9 @@ def tuned_guarantee(
         _above(place + shift): _above(min(Fraction(1), most * Fraction(ends.exact_upper)))
         for place, ends in zip(places, known, strict=True)
     }
+    largest = _by_largest_loss(mechanism, runs, neighbours)
+    if largest is not None:
+        points[_above(largest)] = Fraction(0)
     return ProfileDP(list(points.items()), relation=neighbours)
 
 
@@ -166,7 +168,6 @@ def tuned_enclosure(
     Arguments and errors as there. The lower bound is 0 where no attack on a single run has a distribution in closed
     form.
 
-    >>> from dpbounds.privacy.accountants.numbers_of_runs import RandomRuns
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> found = tuned_enclosure(Gaussian(20), RandomRuns("0.01"), "1e-6")
     >>> round(found.lower, 4), round(found.upper, 4)

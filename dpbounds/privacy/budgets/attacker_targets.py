@@ -138,6 +138,8 @@ def calibrate_to_gdp(
         UnsupportedMechanism: No dominating pair is proven for such a mechanism.
         NotCertified: No noise was proven to suffice.
 
+    Source: ``attackers.md``, section 5.
+
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> round(float(calibrate_to_gdp(lambda z: Gaussian(z) ** 16, "0.5").value), 6)
     8.0

@@ -430,7 +430,7 @@ class ZCDP(Declared):
         return pairs.StepBound(pair if links == 1 else pairs.enlarged(pair, links), attacks)
 
     def loss(self) -> Loss:
-        """Return its ρ as the loss; ξ is part of the family."""
+        """Return its ρ as the loss; with ξ > 0 two of them are not compared."""
         if self.xi is not None:
             return Loss((self,))
         return Loss((ZCDP, self.relation), self.rho, True, "rho")
@@ -441,6 +441,10 @@ class GaussianDP(Declared):
     """A mechanism given by its guarantee: μ-Gaussian DP under a relation (Dong, Roth & Su 2022).
 
     No test between neighbours is better than the best one between N(0, 1) and N(μ, 1).
+
+    Args:
+        mu: μ, greater than 0.
+        relation: The relation.
 
     Raises:
         InvalidValue: μ is not positive.
@@ -457,7 +461,7 @@ class GaussianDP(Declared):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """No property: samples of shifted Gaussians are analysed for noise on sums only."""
+        """Return no trait: samples of shifted Gaussians are analysed for noise on sums only."""
         return frozenset()
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
@@ -520,7 +524,8 @@ class RenyiDP(Declared):
 class ProfileDP(Declared):
     """A mechanism given by points of its privacy profile: (ε, δ)-DP for every one of them, under a relation.
 
-    So are a trade-off function (``TradeOff.points``) and a distribution of the privacy loss of another library read.
+    Points of a trade-off function (``TradeOff.points``) make such a mechanism, and so does a distribution of the
+    privacy loss that was read from dp-accounting (``from_privacy_loss_distribution``).
 
     Args:
         points: Values of ε and their δ, as a mapping or as pairs.
@@ -552,7 +557,7 @@ class ProfileDP(Declared):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """No property: what a sample of it spends is not proven here."""
+        """Return no trait: nothing is proven here about samples of it."""
         return frozenset()
 
     def dominated_by(self, order: Order) -> pairs.StepBound:

@@ -22,7 +22,12 @@ def test_categories_become_columns_of_their_declared_values(people):
     assert found.names == ("age", "city=Leeds", "city=York")
     np.testing.assert_array_equal(found.features, [[20, 1, 0], [50, 0, 1], [35, 0, 0]])
     assert found.ranges == ((0, 100), (0, 1), (0, 1))
-    assert (found.labels, found.label) == (("yes", "no", "no"), "buys")
+    assert (found.labels, found.label, found.categorical) == (("yes", "no", "no"), "buys", 2)
+
+
+def test_a_number_whose_name_has_an_equals_sign_is_no_category(people):
+    people.write_text("age=years,buys\n20,yes\n50,no\n")
+    assert read_declared(people, {}, None).categorical == 0
 
 
 def test_other_records_change_no_column(people):

@@ -103,6 +103,12 @@ def test_without_protection_no_parameter_follows():
         dp.gdp_parameter(dp.Gaussian(1), least_rate=0)
 
 
+def test_a_float_is_a_least_rate_no_larger_than_its_decimal():
+    assert Fraction(1e-5) > Fraction("1e-5")
+    typed, meant = (dp.gdp_parameter(dp.Laplace(1), least_rate=rate) for rate in (1e-5, "1e-5"))
+    assert typed.exact_upper == meant.exact_upper
+
+
 def test_no_epsilons_have_no_deltas():
     assert delta_curve(dp.Gaussian(1), []) == ()
 

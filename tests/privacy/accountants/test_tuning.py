@@ -251,6 +251,13 @@ def test_the_guarantee_of_the_best_run_composes(runs: NumberOfRuns) -> None:
         assert hockey_stick(both, at) <= account(guarantee @ guarantee @ response, epsilon=at).enclosure.upper + 1e-9
 
 
+def test_the_guarantee_of_pure_runs_is_pure() -> None:
+    response = dp.PureDP("0.1", relation="add-or-remove-one")
+    guarantee = tuned_guarantee(response, RandomRuns("1e-30"))
+    assert account(guarantee, delta=0).enclosure.upper == pytest.approx(0.3, rel=1e-12)
+    assert account(guarantee, delta="1e-40").enclosure.upper <= 0.3 * (1 + 1e-12)
+
+
 def test_the_guarantee_alone_is_about_the_bound_by_the_profile() -> None:
     runs = RandomRuns("0.01")
     guarantee = tuned_guarantee(dp.Gaussian(20), runs)

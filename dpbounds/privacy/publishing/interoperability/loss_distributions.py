@@ -20,7 +20,7 @@ from flint import arb
 
 from dpbounds.errors import DpboundsError, InvalidValue, UnsupportedMechanism, shown
 from dpbounds.expressions.enclosure import Enclosure, ball_end
-from dpbounds.expressions.exact import ExactLike, to_float
+from dpbounds.expressions.exact import Direction, ExactLike, to_float
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants.certified import epsilon as epsilon_of, prove_deltas
 from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
@@ -240,11 +240,11 @@ def _second(written: tuple[dict[int, float], float]) -> dict[str, Any]:
     return {"rounded_probability_mass_function_add": written[0], "infinity_mass_add": written[1]}
 
 
-def _as_doubles(masses: tuple[dict[int, arb], arb], side: str) -> tuple[dict[int, float], float]:
+def _as_doubles(masses: tuple[dict[int, arb], arb], side: Direction) -> tuple[dict[int, float], float]:
     finite, infinite = masses
 
     def double(mass: arb) -> float:
-        return to_float(max(Fraction(0), ball_end(mass, side)), "up" if side == "up" else "down")
+        return to_float(max(Fraction(0), ball_end(mass, side)), side)
 
     return {k: double(mass) for k, mass in finite.items()}, double(infinite)
 
