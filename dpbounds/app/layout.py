@@ -44,7 +44,7 @@ class Layout:
 
 def layout(view: View, given: Mapping[str, str]) -> Layout:
     """Lay out the controls of a question for the values that are given."""
-    known = {one.name: one for one in controls(view.verb) if one.name not in view.without}
+    known = {one.name: one for one in controls(view.verb) if view.has(one.name)}
     for name, changes in view.changed.items():
         known[name] = replace(known[name], **changes)
     first, gone, values = list(view.first), frozenset[str](), dict(given)

@@ -43,6 +43,7 @@ class View:
         takes: The expected time; "" where ``expected.py`` has it by sampling schemes, or the answer takes a second.
         places: Fields that are not an option: a point on a map.
         without: Controls of the verb that belong to another question.
+        alone: Whether all other controls belong to other questions, and only the first ones are shown.
         changed: Fields of :class:`Control` that differ from the verb's, by control.
     """
 
@@ -59,7 +60,12 @@ class View:
     sliders: tuple[Slider, ...] = ()
     places: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    alone: bool = False
     changed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def has(self, name: str) -> bool:
+        """Return whether a control of the verb belongs to the question."""
+        return name in self.first or not (self.alone or name in self.without)
 
     @property
     def opens_filled(self) -> bool:
@@ -121,6 +127,14 @@ VIEWS = {
         ("ledger", "target-epsilon", "target-delta", "relation", "dataset-size"),
         (("ledger", _LEDGER), ("target-epsilon", "4"), ("target-delta", "1e-6")),
         extra="code",
+    ),
+    ("noise", "convert"): View(
+        "convert",
+        "What does a guarantee mean in another notion of privacy?",
+        "Pure ε, (ε, δ), Rényi divergences, ρ of zCDP, μ of Gaussian DP and trade-off curves, by proven theorems.",
+        ("to", "from-epsilon", "from-delta", "from-rho", "from-mu", "delta", "epsilon", "relation"),
+        (("to", "epsilon"), ("from-rho", "0.1"), ("delta", "1e-6")),
+        alone=True,
     ),
     ("noise", "ball"): View(
         "ball",

@@ -58,8 +58,10 @@ def test_the_list_is_filtered(data, said):
         said("theorems", "--status", "definition", "--paper", PAPER, "--metric", "frank-wolfe-gap")
         == "no theorem fits\n"
     )
-    assert "words side by side" in said("theorems", "--search", "there is no such text")
+    assert "all of its words" in said("theorems", "--search", "there is no such text")
     assert RATE in said("theorems", "--search", "PROJECTED gradient of dp-pgd")
+    assert RATE in said("theorems", "--search", "dp-pgd projected")
+    assert RATE not in said("theorems", "--search", "dp-pgd projected nonsense")
 
 
 def test_the_list_in_words(said):

@@ -16,7 +16,7 @@ from dpbounds.theorems.index import Entry, listing
 @click.option(
     "--status", metavar="S", shell_complete=STATUSES, help="Status of the statement or of a part, such as proved."
 )
-@click.option("--search", metavar="TEXT", help="Text that the id, title or statement contains.")
+@click.option("--search", metavar="TEXT", help="Words that the id, title or statement contains.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on standard output.")
 def command(paper: str | None, metric: str | None, status: str | None, search: str | None, as_json: bool) -> int:
     """List the theorems of the library, with their status and title.
@@ -39,7 +39,7 @@ def command(paper: str | None, metric: str | None, status: str | None, search: s
         output.print_json([_json(entry) for entry in chosen])
         return 0
     if not chosen:
-        click.echo("no theorem fits" + ("" if search is None else "; --search finds one word, or words side by side"))
+        click.echo("no theorem fits" + ("" if search is None else "; --search finds theorems that have all of its words"))
         return 0
     width = max(len(entry.id) for entry in chosen)
     for entry in chosen:
@@ -55,8 +55,9 @@ def _known(option: str, value: str | None, known: set[str]) -> None:
 
 
 def _mentions(entry: Entry, text: str) -> bool:
-    words = " ".join((entry.id, entry.number, entry.title, entry.statement)).lower()
-    return text.lower() in words
+    """Return whether the text has all words, in any order."""
+    whole = " ".join((entry.id, entry.number, entry.title, entry.statement)).lower()
+    return all(word in whole for word in text.lower().split())
 
 
 def _apart(entry: Entry) -> str:
