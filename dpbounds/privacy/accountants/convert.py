@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from types import NoneType
 from typing import get_args
 
 from dpbounds.displayed import Displayed, Sheet, number
@@ -35,7 +36,7 @@ from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.accountant import renyi_curve
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.renyi.moments import total_log_moment
-from dpbounds.privacy.values import above_one, probability, promised_delta, promised_epsilon
+from dpbounds.privacy.values import above_one, demand_fields, probability, promised_delta, promised_epsilon
 
 _PRECISION = 160
 _TRIED = (1 + Fraction(1, 1 << 16), Fraction(2), Fraction(1 << 16))  # orders at which D_λ/λ bounds ρ from below
@@ -68,6 +69,11 @@ class Conversion(Displayed):
     relation: Relation
     enclosure: Enclosure
     arrow: Arrow | None
+
+    def __post_init__(self) -> None:
+        demand_one_of("to", self.to, get_args(Notion))
+        demand_fields(self, mechanism=Mechanism, at=(Fraction, NoneType), relation=Relation)
+        demand_fields(self, enclosure=Enclosure, arrow=(Arrow, NoneType))
 
     @property
     def proven(self) -> End:

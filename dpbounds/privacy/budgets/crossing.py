@@ -164,9 +164,14 @@ class Crossing:
             if self._lacks("safe"):
                 raise
             return self.safe, self.unsafe
+        if self.safe is not None and self._lacks("unsafe") and self._y(self.safe) <= RANGES[self.solve][1]:
+            raise self._every_value_keeps_it()
         if self._lacks("safe") or self._lacks("unsafe"):
             raise NotCertified(f"the {self.solve} that just keeps the budget could not be enclosed")
         return self.safe, self.unsafe
+
+    def _every_value_keeps_it(self) -> NotCertified:
+        return NotCertified(f"the budget does not bound the {self.solve}: every value tried keeps it")
 
     def _lacks(self, side: str) -> bool:
         return self.wanted in ("both", side) and getattr(self, side) is None
@@ -224,7 +229,7 @@ class Crossing:
             if y <= least and self.solve == "batches":
                 return None
             if y < least:
-                raise NotCertified(f"the budget does not bound the {self.solve}: every value tried keeps it")
+                raise self._every_value_keeps_it()
             last, y = y, max(y - step, least) if self.solve == "batches" else y - step
         return y, last
 

@@ -219,6 +219,7 @@ def to_privacy_loss_distribution(
         raise DpboundsError(
             "dp-accounting is not installed; install it with: pip install 'dpbounds[interoperability]'"
         ) from None
+    demand("pessimistic", pessimistic, bool)
     step, neighbours = positive(interval, "interval"), as_relation(relation)
     step = Fraction(to_float(step, "up"))
     farthest = epsilon_of(mechanism, open_unit(tail, "tail"), neighbours).exact_upper

@@ -34,6 +34,7 @@ _FINEST_FRACTION = 1 << 24
 _SMALLEST_TILT, _LARGEST_TILT = 1e-6, 1e18
 _SHORT_WINDOW = 1000  # lattice points per standard deviation below which the window is short anyway
 _LARGEST_RANGE = 1 << 20  # lattice points under one step
+_LARGEST_INDEX = 1 << 52  # of a lattice point: its loss is then a double to within half a spacing
 _UNIFORM, _SCALES, _FINEST, _LOOK = 300, 300, 1e-9, 96  # nodes of a distribution: evenly spaced, at all scales; bits
 _SWEEP_COST = 2.5  # variance lost by the lower measure plus that gained by the upper one, in units of the latter
 
@@ -423,6 +424,8 @@ def marks_for(part: Sketch, tilt: float, lattice: Lattice, negligible: float) ->
     high = max(math.ceil((float(part.loss[-1]) - start) / spacing), low + 1)
     if high - low > _LARGEST_RANGE:
         raise Declined(f"lattice: one step spans {high - low} lattice points, more than the work limit")
+    if max(abs(low), abs(high)) > _LARGEST_INDEX:
+        raise Declined("lattice: its points are too close for double precision at losses as large as these")
     edges = (np.arange(low, high + 1) * spacing) + start
     # mass per lattice cell; interpolation spreads the narrow bulk at a bound of the loss correctly, by its own nodes
     sums = np.interp(edges, part.loss, np.cumsum(weights), left=0.0, right=1.0)
