@@ -98,6 +98,7 @@ if TYPE_CHECKING:
         MatrixMechanism as MatrixMechanism,
         Mechanism as Mechanism,
         MixtureOfGaussians as MixtureOfGaussians,
+        NoiseInShares as NoiseInShares,
         PermuteAndFlip as PermuteAndFlip,
         PoissonByUser as PoissonByUser,
         PoissonSampled as PoissonSampled,

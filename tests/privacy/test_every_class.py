@@ -56,6 +56,7 @@ LEAVES: dict[type[Mechanism], Callable[[Fraction, Relation], Mechanism]] = {  # 
     mechanisms.UniformBall: lambda s, _: mechanisms.UniformBall(8 * s, 2),
     mechanisms.DiscreteLaplace: lambda s, _: mechanisms.DiscreteLaplace(s),
     mechanisms.Skellam: lambda s, _: mechanisms.Skellam(s * s, dimension=1),
+    mechanisms.NoiseInShares: lambda s, _: mechanisms.NoiseInShares("gaussian", s * s / 4, 5, colluding=1),
     mechanisms.DiscreteGaussian: lambda s, _: mechanisms.DiscreteGaussian(s, dimension=1),
     mechanisms.MixtureOfGaussians: lambda s, _: mechanisms.MixtureOfGaussians(s, {0: "0.2", "0.5": "0.3", 1: "0.5"}),
     mechanisms.PermuteAndFlip: lambda s, declared: mechanisms.PermuteAndFlip(1 / s, relation=declared),
