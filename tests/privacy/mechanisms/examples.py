@@ -20,7 +20,7 @@ NOISES = [
     m.Skellam("1/3", "1.5", dimension=7),
     m.NoiseInShares("gaussian", "1/3", 10),
     m.NoiseInShares("skellam", "1/3", 10, "1.5", dimension=7, colluding=3),
-    m.NoiseInShares("discrete-gaussian", "4/3", 10, colluding=9, sample_rate="1/7"),
+    m.NoiseInShares("discrete-gaussian", "4/3", 10, colluding=9, client_rate="1/7"),
     m.MixtureOfGaussians("1/3", {0: "0.25", "1/7": "0.5", 2: "0.25"}),
     m.RandomizedResponse("0.1", 5),
     m.PermuteAndFlip("0.2", relation="add-or-remove-one", monotone=True),

@@ -207,7 +207,7 @@ def test_dropouts_and_colluders_are_covered_by_the_noise_of_the_fewest() -> None
 
 def test_samples_of_clients_show_who_was_drawn() -> None:
     """A drawn client adds its share, so that the noise shows whether it was drawn."""
-    shared, drawn = NoiseInShares("gaussian", 1, 4), NoiseInShares("gaussian", 1, 4, sample_rate="0.1")
+    shared, drawn = NoiseInShares("gaussian", 1, 4), NoiseInShares("gaussian", 1, 4, client_rate="0.1")
     for order in (Order.ZERO, Order.RESTORE, Order.REPLACE):
         assert pair_of(drawn, order) == Diluted(Fraction(1, 10), pair_of(shared, order))
     assert math.isclose(delta(drawn, 1, ZERO).upper, delta(shared, 1, ZERO).upper / 10, rel_tol=1e-9)
@@ -229,7 +229,7 @@ def test_samples_of_clients_show_who_was_drawn() -> None:
 def test_nothing_is_claimed_from_below_of_datasets_with_too_few_clients() -> None:
     """Of two clients nobody sees a sum, so that no attack on it is known."""
     few = SampledWithoutReplacement(Gaussian(100), 1, 2)
-    for shared in (NoiseInShares("gaussian", 1, 4), NoiseInShares("gaussian", 1, 4, sample_rate="0.1")):
+    for shared in (NoiseInShares("gaussian", 1, 4), NoiseInShares("gaussian", 1, 4, client_rate="0.1")):
         assert account(shared, delta="1e-5", relation=REPLACE).tight
         found = delta(shared @ few, 1, REPLACE)
         assert found.lower <= delta(few, 1, REPLACE).upper < delta(shared, 1, REPLACE).lower <= found.upper
@@ -240,7 +240,7 @@ def test_nothing_is_claimed_from_below_of_datasets_with_too_few_clients() -> Non
 
 def test_what_is_not_proven_is_refused() -> None:
     shared = NoiseInShares("gaussian", 1, 4)
-    for mechanism in (shared, NoiseInShares("gaussian", 1, 4, sample_rate="0.1"), shared**3):
+    for mechanism in (shared, NoiseInShares("gaussian", 1, 4, client_rate="0.1"), shared**3):
         with pytest.raises(UnsupportedMechanism, match="takes its noise along: ask with relation='zero-out-one'"):
             delta(mechanism, 1, "add-or-remove-one")
     for scheme in (PoissonSampled(shared, "0.1"), SampledWithoutReplacement(shared, 5, 9)):

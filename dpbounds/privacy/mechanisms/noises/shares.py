@@ -26,7 +26,7 @@ class NoiseInShares(Mechanism):
 
     One record is one client with its whole vector. Who sends a vector is public: under zero-out-one a client sends
     noise alone, under replace-one another vector. Add-or-remove-one is refused, as a client takes its noise along, and
-    so is every sampling scheme around it: ``sample_rate`` draws clients. A sum of fewer than ``shares`` vectors must
+    so is every sampling scheme around it: ``client_rate`` draws clients. A sum of fewer than ``shares`` vectors must
     not be seen by anyone, and clients must drop out independently of all vectors and of all noise of the round.
 
     Args:
@@ -38,7 +38,7 @@ class NoiseInShares(Mechanism):
         bound: C, the l2 norm of each client's vector: greater than 0; for whole numbers at least 1.
         dimension: d, or None if it is not known. Skellam and discrete Gaussian noise have better bounds in one.
         colluding: k < m, the largest number of clients of one sum who tell others their noise, or add none. None: 0.
-        sample_rate: q in (0, 1], if each client is drawn for each round with probability q, independently, and only
+        client_rate: q in (0, 1], if each client is drawn for each round with probability q, independently, and only
             those send a vector. None: all clients send one, or those of a choice that does not depend on their data.
 
     Raises:
@@ -58,7 +58,7 @@ class NoiseInShares(Mechanism):
     bound: Fraction = field(metadata=parameter(NUMBER))
     dimension: int | None = field(metadata=parameter(COUNT, optional=True))
     colluding: int | None = field(metadata=parameter(COUNT, optional=True))
-    sample_rate: Fraction | None = field(metadata=parameter(NUMBER, optional=True))
+    client_rate: Fraction | None = field(metadata=parameter(NUMBER, optional=True))
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class NoiseInShares(Mechanism):
         *,
         dimension: int | None = None,
         colluding: int | None = None,
-        sample_rate: ExactLike | None = None,
+        client_rate: ExactLike | None = None,
     ) -> None:
         demand_one_of("distribution", distribution, tuple(_WORDS))
         least = positive_integer(shares, "shares")
@@ -92,7 +92,7 @@ class NoiseInShares(Mechanism):
             share_variance=variance,
             shares=least,
             colluding=some,
-            sample_rate=None if sample_rate in (None, 1) else positive_rate(sample_rate),
+            client_rate=None if client_rate in (None, 1) else positive_rate(client_rate),
             **vectors,
         )
 
@@ -114,10 +114,10 @@ class NoiseInShares(Mechanism):
                 "noise alone"
             )
         summed = self._summed(order)
-        if self.sample_rate is not None:
+        if self.client_rate is not None:
             summed = pairs.StepBound(
-                pairs.Diluted(self.sample_rate, summed.pair),
-                tuple(pairs.Diluted(self.sample_rate, pair) for pair in summed.attacks),
+                pairs.Diluted(self.client_rate, summed.pair),
+                tuple(pairs.Diluted(self.client_rate, pair) for pair in summed.attacks),
             )
         return replace(summed, in_the_limit=True)  # attained where enough clients arrive
 
@@ -154,7 +154,7 @@ class NoiseInShares(Mechanism):
         """Return the assumptions on clients, on their noise, and on who is in a sum."""
         drawn = "each client enters each round independently with exactly the rate given, whatever its data are"
         return (
-            *([] if self.sample_rate is None else [Assumption(LOADER, drawn)]),
+            *([] if self.client_rate is None else [Assumption(LOADER, drawn)]),
             Assumption(
                 CODE,
                 "each client's vector is bounded by itself, and each client that does not collude adds fresh noise, "
@@ -170,13 +170,13 @@ class NoiseInShares(Mechanism):
 
     def drawn_in_words(self, write: Writer) -> str:
         """Return the clients of a round."""
-        if self.sample_rate is None:
+        if self.client_rate is None:
             return "all clients that arrive"
-        return self.filled("Poisson samples of clients at rate {sample_rate}, which may be seen", write)
+        return self.filled("Poisson samples of clients at rate {client_rate}, which may be seen", write)
 
     def draws(self, relation: Relation) -> str:
         """Describe how clients come into rounds."""
-        return "" if self.sample_rate is None else "Poisson sampling of clients (each enters each round independently)"
+        return "" if self.client_rate is None else "Poisson sampling of clients (each enters each round independently)"
 
     def in_words(self, write: Writer) -> str:
         """Return the noise of one client, the least number of clients, and how many may collude."""
