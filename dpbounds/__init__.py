@@ -113,6 +113,7 @@ if TYPE_CHECKING:
         Skellam as Skellam,
         TruncatedPoisson as TruncatedPoisson,
         UniformBall as UniformBall,
+        norm_on_grid as norm_on_grid,
     )
     from dpbounds.privacy.mechanisms.refusals import shuffled_epochs as shuffled_epochs
     from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree as BinaryTree, Toeplitz as Toeplitz
