@@ -268,7 +268,7 @@ def test_what_is_not_proven_is_refused() -> None:
 
 def test_its_assumptions_name_the_fewest_clients() -> None:
     said = " ".join(each.text for each in NoiseInShares("gaussian", 1, 40, colluding=7).assumptions(ZERO))
-    assert "a sum of fewer than 40 clients" in said
-    assert "7 clients collude at most" in said
+    assert "no sum of fewer than 40 clients is opened" in said
+    assert "7 clients of a sum collude at most" in said
     assert "drop out independently of all vectors and of all noise" in said
-    assert "no clients collude" in NoiseInShares("gaussian", 1, 40).assumptions(ZERO)[1].text
+    assert "no clients of a sum collude" in NoiseInShares("gaussian", 1, 40).assumptions(ZERO)[1].text

@@ -26,18 +26,18 @@ class NoiseInShares(Mechanism):
 
     One record is one client with its whole vector. Who sends a vector is public: under zero-out-one a client sends
     noise alone, under replace-one another vector. Add-or-remove-one is refused, as a client takes its noise along, and
-    so is every sampling scheme around it: ``client_rate`` draws clients. A sum of fewer than ``shares`` vectors must
-    not be seen by anyone, and clients must drop out independently of all vectors and of all noise of the round.
+    so is every sampling scheme around it: ``client_rate`` draws clients. No sum of fewer than ``shares`` vectors may
+    be opened, and clients must drop out independently of all vectors and of all noise of the round.
 
     Args:
         distribution: "gaussian", "skellam" or "discrete-gaussian"; the last two are noise on whole numbers.
         share_variance: The variance of the noise of one client in each coordinate, greater than 0; for discrete
             Gaussian noise its squared parameter s², at least 1. Noise of standard deviation z C in the sum needs
             z² C² / ``shares``.
-        shares: m, the smallest number of vectors in a sum that anyone sees.
+        shares: m, the smallest number of vectors in a sum that is opened.
         bound: C, the l2 norm of each client's vector: greater than 0; for whole numbers at least 1.
         dimension: d, or None if it is not known. Skellam and discrete Gaussian noise have better bounds in one.
-        colluding: k < m, the largest number of clients of one sum who tell others their noise, or add none. None: 0.
+        colluding: k < m, the largest number of clients of one sum whose noise others know, or who add none. None: 0.
         client_rate: q in (0, 1], if each client is drawn for each round with probability q, independently, and only
             those send a vector. None: all clients send one, or those of a choice that does not depend on their data.
 
@@ -75,7 +75,7 @@ class NoiseInShares(Mechanism):
         least = positive_integer(shares, "shares")
         some = None if colluding in (None, 0) else positive_integer(colluding, "colluding")
         if some is not None and some >= least:
-            raise InvalidValue("colluding", some, f"less than shares = {least}", "someone has to add secret noise")
+            raise InvalidValue("colluding", some, f"less than shares = {least}", "a sum needs secret noise")
         if distribution == GAUSSIAN:
             known = None if dimension is None else positive_integer(dimension, "dimension")
             vectors = {"bound": positive(bound, "bound"), "dimension": known}
@@ -162,9 +162,9 @@ class NoiseInShares(Mechanism):
             ),
             Assumption(
                 CODE,
-                f"nobody sees a sum of fewer than {self.shares} clients, nor two sums of one round; of one sum "
-                f"{self.colluding or 'no'} clients collude at most; and clients drop out independently of all vectors "
-                "and of all noise of the round",
+                f"no sum of fewer than {self.shares} clients is opened, nor a second sum of a round; "
+                f"{self.colluding or 'no'} clients of a sum collude at most; and clients drop out independently of all "
+                "vectors and of all noise of the round",
             ),
         )
 
