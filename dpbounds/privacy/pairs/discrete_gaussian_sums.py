@@ -16,6 +16,7 @@ from dpbounds.privacy.pairs.losses import NEGLIGIBLE_BITS, LossDistribution, bal
 from dpbounds.privacy.pairs.weighing import up_to
 from dpbounds.privacy.pairs.whole_numbers import (
     ShiftedDiscreteGaussians,
+    are_listed,
     discrete_gaussian_masses,
     shifted_losses,
 )
@@ -23,6 +24,7 @@ from dpbounds.privacy.proofs import Declined
 
 _SUMMED = 64  # terms of the closeness that are computed one by one
 _GUARD_BITS = 64
+_WIDE_SHARES = 36  # squared parameter at which the closeness is below 2^-500
 _MOST_DEVIATION = 100  # whole numbers
 _FARTHEST = 20  # deviations
 _MOST_WHOLE_NUMBERS = 25_000  # on either side, that masses are computed for
@@ -62,7 +64,7 @@ class ShiftedSumsOfDiscreteGaussians(PublicPair):
         return unbounded()
 
     def _enlarged(self, k: int) -> Pair | None:
-        if self.scalar and sum_is_listed(self.shares * self.share_variance, k * self.distance):
+        if self.scalar and sum_is_listed(self.share_variance, self.shares, k * self.distance):
             return ShiftedSumsOfDiscreteGaussians(self.share_variance, self.shares, k * self.distance)
         return None
 
@@ -78,15 +80,19 @@ class ShiftedSumsOfDiscreteGaussians(PublicPair):
         return near.closed_log_moment(order) + (-most).union(most)
 
 
-def sum_is_listed(variance: Fraction, distance: int) -> bool:
-    """Return whether the masses of a sum of that variance, and of one moved by D, take seconds and not minutes."""
+def sum_is_listed(share_variance: Fraction, shares: int, distance: int) -> bool:
+    """Return whether the masses of a sum, and of one moved by D, take seconds and not minutes."""
+    variance = shares * share_variance
+    if share_variance >= _WIDE_SHARES:
+        return are_listed(variance, distance)
     return variance <= _MOST_DEVIATION**2 and distance**2 <= _FARTHEST**2 * variance
 
 
 def masses_of_sum(share_variance: Fraction, shares: int, further: int = 0) -> tuple[list[arb], arb]:
     """Return P(X = 0), ..., P(X = R) of a sum of discrete Gaussians, as far as they matter; a bound on P(X > R).
 
-    A power of a polynomial, of which coefficients farther than W from the middle are left out (``shares.md``, 3).
+    Wide shares: those of a discrete Gaussian, as wide as the closeness. Others: a power of a polynomial, of which
+    coefficients farther than W from the middle are left out (``shares.md``, section 3).
 
     Args:
         share_variance: s², the squared parameter of each share, at least 1.
@@ -97,6 +103,11 @@ def masses_of_sum(share_variance: Fraction, shares: int, further: int = 0) -> tu
         Declined: They are too many.
     """
     variance, bits = shares * share_variance, working_bits()
+    apart = ball(closeness(share_variance, shares))
+    if apart < arb(2) ** -bits:
+        factor = (-apart).union(apart).exp()
+        near, rest = discrete_gaussian_masses(ball(variance), further)
+        return [mass * factor for mass in near], rest * factor
     per_bit = math.sqrt(2 * math.log(2) * variance)  # a mass of 2^-b lies at about sqrt(b) times that
     reach = further + math.ceil(per_bit * math.sqrt(max(2 * bits, NEGLIGIBLE_BITS))) + 1
     # the smallest mass keeps the working precision

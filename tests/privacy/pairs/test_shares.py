@@ -20,6 +20,7 @@ from dpbounds.privacy.mechanisms import (
     SampledWithoutReplacement,
     Skellam,
 )
+from dpbounds.privacy.pairs import discrete_gaussian_sums
 from dpbounds.privacy.pairs.core import Pair
 from dpbounds.privacy.pairs.discrete_gaussian_sums import (
     ShiftedSumsOfDiscreteGaussians,
@@ -112,6 +113,19 @@ def test_sums_of_discrete_gaussians_are_convolutions(variance: str, shares: int)
                 assert_is(found, profile(moved(theirs, distance), theirs, mpmath.exp(mpmath.mpf(e))))
 
 
+def test_wide_shares_are_one_discrete_gaussian_to_the_working_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    with working(128):
+        quick, beyond = masses_of_sum(Fraction(36), 3, 2)
+        assert closeness(Fraction(36), 10**6) < Fraction(1, 2**500)
+        monkeypatch.setattr(discrete_gaussian_sums, "closeness", lambda *_: Fraction(1))
+        slow, rest = masses_of_sum(Fraction(36), 3, 2)
+        assert all(one.overlaps(other) for one, other in zip(quick, slow, strict=False))
+        assert all(mass.rel_accuracy_bits() >= 100 for mass in quick)
+        assert 0 < beyond < arb(2) ** -600
+        assert 0 < rest < arb(2) ** -600
+    assert NoiseInShares("discrete-gaussian", 400, 100, 100).dominated_by(Order.ZERO).attacks
+
+
 def test_a_sum_of_discrete_gaussians_is_not_one_and_as_close_as_stated() -> None:
     with mpmath.workdps(50):
         for variance, shares in (("1", 2), ("1", 5)):
@@ -162,9 +176,9 @@ def test_vectors_of_ones_move_as_many_coordinates_as_their_norm_allows() -> None
     assert isinstance(pair_of(shared, Order.REPLACE), RenyiProfile)
     alone = NoiseInShares("discrete-gaussian", 2, 3, colluding=2)
     assert pair_of(alone) == DiscreteGaussian(noise_variance=2).dominated_by(Order.ZERO).pair
-    assert not sum_is_listed(Fraction(10_001), 1)
-    assert not sum_is_listed(Fraction(4), 41)
-    far = NoiseInShares("discrete-gaussian", 200, 100, dimension=1)
+    assert not sum_is_listed(Fraction(35), 300, 1)
+    assert not sum_is_listed(Fraction(1), 4, 41)
+    far = NoiseInShares("discrete-gaussian", 35, 300, dimension=1)
     assert far.dominated_by(Order.ZERO).attacks == ()
     assert not account(far, delta="1e-5", relation=ZERO).tight
 

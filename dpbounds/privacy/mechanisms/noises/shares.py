@@ -138,7 +138,7 @@ class NoiseInShares(Mechanism):
         squared = (times * (whole if scalar else self.bound)) ** 2
         moved = 1 if scalar else min(math.floor(squared), self.dimension or math.floor(squared))
         variance, farthest = self.honest * self.share_variance, times * whole
-        is_listed = pairs.sum_is_listed(variance, farthest)
+        is_listed = pairs.sum_is_listed(self.share_variance, self.honest, farthest)
         along_one = pairs.ShiftedSumsOfDiscreteGaussians(self.share_variance, self.honest, farthest, scalar)
         if is_listed and scalar:
             return pairs.StepBound.attained(along_one)
