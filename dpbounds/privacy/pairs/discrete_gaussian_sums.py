@@ -74,10 +74,12 @@ class ShiftedSumsOfDiscreteGaussians(PublicPair):
         return concentrated + closeness(self.share_variance, self.shares)
 
     def closed_log_moment(self, order: arb) -> arb:
-        """Return that of the close discrete Gaussians, as wide as the closeness allows."""
-        most = (abs(order) + abs(1 - order)) * ball(closeness(self.share_variance, self.shares))
+        """Return that of the close discrete Gaussians, as wide as the closeness allows (``shares.md``, 3 and 4)."""
         near = ShiftedDiscreteGaussians(self.shares * self.share_variance, self.distance, self.scalar)
-        return near.closed_log_moment(order) + (-most).union(most)
+        apart = ball(closeness(self.share_variance, self.shares))
+        most = (abs(order) + abs(1 - order)) * apart
+        found = near.closed_log_moment(order) + (-most).union(most)
+        return found.min((order - 1) * (apart + order * ball(near.zcdp_rho()))) if order > 1 else found
 
 
 def sum_is_listed(share_variance: Fraction, shares: int, distance: int) -> bool:
