@@ -289,5 +289,5 @@ def test_its_assumptions_name_the_fewest_clients() -> None:
     said = " ".join(each.text for each in NoiseInShares("gaussian", 1, 40, colluding=7).assumptions(ZERO))
     assert "no sum of fewer than 40 clients is opened" in said
     assert "7 clients of a sum collude at most" in said
-    assert "drop out independently of all vectors and of all noise" in said
+    assert "clients drop out independently of all vectors and of all noise of the round" in said
     assert "no clients of a sum collude" in NoiseInShares("gaussian", 1, 40).assumptions(ZERO)[1].text

@@ -160,12 +160,15 @@ class NoiseInShares(Mechanism):
                 "each client's vector is bounded by itself, and each client that does not collude adds fresh noise, "
                 "drawn exactly and independently of everything, before the sum",
             ),
-            Assumption(
-                CODE,
-                f"no sum of fewer than {self.shares} clients is opened, nor a second sum of a round; "
-                f"{self.colluding or 'no'} clients of a sum collude at most; and clients drop out independently of all "
-                "vectors and of all noise of the round",
-            ),
+            Assumption(CODE, f"{self._opened}; {self.colluding or 'no'} clients of a sum collude at most"),
+        )
+
+    @property
+    def _opened(self) -> str:
+        """The sums that are opened, and who drops out of them."""
+        return (
+            f"no sum of fewer than {self.shares} clients is opened, nor a second sum of a round; clients drop out "
+            "independently of all vectors and of all noise of the round"
         )
 
     def drawn_in_words(self, write: Writer) -> str:
@@ -175,8 +178,9 @@ class NoiseInShares(Mechanism):
         return self.filled("Poisson samples of clients at rate {client_rate}, which may be seen", write)
 
     def draws(self, relation: Relation) -> str:
-        """Describe how clients come into rounds."""
-        return "" if self.client_rate is None else "Poisson sampling of clients (each enters each round independently)"
+        """Describe how clients come into rounds, and which sums are opened."""
+        poisson = "Poisson sampling of clients (each enters each round independently)"
+        return f"{'no sampling of clients' if self.client_rate is None else poisson}, secure sums ({self._opened})"
 
     def in_words(self, write: Writer) -> str:
         """Return the noise of one client, the least number of clients, and how many may collude."""
