@@ -51,6 +51,7 @@ class NoiseInShares(Mechanism):
     """
 
     name = "noise-in-shares"
+    alone = "who sends a vector shows: run it on all clients, or give client_rate, at which clients are drawn"
 
     distribution: str = field(metadata=parameter(WORD))
     share_variance: Fraction = field(metadata=parameter(NUMBER, rounds="down"))
