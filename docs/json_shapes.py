@@ -104,6 +104,12 @@ class Cheaper(TypedDict):
     """That the same noise then spends."""
 
 
+class AfterSteps(TypedDict):
+    steps: int
+    epsilon: NotRequired[Ends]
+    delta: NotRequired[Ends]
+
+
 class Spent(Head, Trained):
     relation: str
     method: str
@@ -119,6 +125,8 @@ class Spent(Head, Trained):
     """Where it is not tight: what an explicit attack attains, or null where none is known."""
     group_size: NotRequired[int]
     total_variation: NotRequired[Ends]
+    after: NotRequired[list[AfterSteps]]
+    """With ``--after``: what fewer steps spend."""
     explain: NotRequired[list[Explained]]
     note: NotRequired[str]
     """A remark on the mechanism, such as that a secret order gains nothing."""

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         probable_delta as probable_delta,
         probable_epsilon as probable_epsilon,
     )
+    from dpbounds.privacy.accountants.rounds import after_rounds as after_rounds
     from dpbounds.privacy.accountants.side_by_side import all_methods as all_methods, by_method as by_method
     from dpbounds.privacy.accountants.trade_off import (
         TradeOff as TradeOff,
@@ -98,6 +99,7 @@ if TYPE_CHECKING:
         MatrixMechanism as MatrixMechanism,
         Mechanism as Mechanism,
         MixtureOfGaussians as MixtureOfGaussians,
+        NoiseInShares as NoiseInShares,
         PermuteAndFlip as PermuteAndFlip,
         PoissonByUser as PoissonByUser,
         PoissonSampled as PoissonSampled,
@@ -113,6 +115,7 @@ if TYPE_CHECKING:
         TruncatedPoisson as TruncatedPoisson,
         UniformBall as UniformBall,
     )
+    from dpbounds.privacy.mechanisms.noises.rounding import norm_on_grid as norm_on_grid
     from dpbounds.privacy.mechanisms.refusals import shuffled_epochs as shuffled_epochs
     from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree as BinaryTree, Toeplitz as Toeplitz
     from dpbounds.privacy.publishing.interoperability import (

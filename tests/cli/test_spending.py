@@ -89,6 +89,29 @@ def test_tolerance_is_handed_on(questions, answer):
     assert questions[1][1]["tolerance"] == accountants.DEFAULT_TOLERANCE
 
 
+def test_fewer_steps_are_printed_beside_all(answer, said, capsys):
+    run = ("--noise-multiplier", "20", "--steps", "100", "--relation", "replace-one")
+    found, _ = answer("epsilon", *run, "--delta", "1e-6", "--after", "100,1, 10")
+    assert [row["steps"] for row in found["after"]] == [1, 10, 100]
+    for row in found["after"]:
+        alone, _ = answer("epsilon", *run[:2], "--steps", str(row["steps"]), *run[4:], "--delta", "1e-6")
+        assert row["epsilon"] == alone["epsilon"]
+    assert found["after"][-1]["epsilon"] == found["epsilon"]
+    of_delta, _ = answer("delta", *run, "--epsilon", "1", "--after", "10", "--digits", "12")
+    assert of_delta["after"][0]["delta"]["upper"] < of_delta["delta"]["upper"]
+    text = said("epsilon", *run, "--delta", "1e-6", "--after", "1,10", "--digits", "4")
+    assert text.splitlines()[-3:] == ["steps  epsilon (proven, rounded up)", "1      0.3969", "10     1.368"]
+    for wrong, told in (("101", "at most the number of steps, 100"), ("1,x", "--after"), ("0", "positive whole")):
+        assert main(["epsilon", *run, "--delta", "1e-6", "--after", wrong]) == 2
+        assert told in capsys.readouterr().err
+    toeplitz = ("--toeplitz", "square-root", "--bands", "4", "--steps", "8", "--participation", "single")
+    assert main(["epsilon", *toeplitz, "--noise-multiplier", "4", "--delta", "1e-6", "--after", "4"]) == 2
+    assert (
+        "--after must be left out where steps differ, or are not released one by one, not 4" in capsys.readouterr().err
+    )
+    assert main(["epsilon", *run, "--delta", "1e-6", "--after", "4", "--method", "rdp"]) == 2
+
+
 @pytest.mark.seconds
 def test_a_small_tolerance_is_honoured_or_refused(capsys, answer):
     found, errors = answer("epsilon", *SINGLE, "--delta", "1e-5", "--tolerance", "1e-40", "--digits", "45")

@@ -24,7 +24,14 @@ import dpbounds.privacy
 from dpbounds.algorithms import ledger, ledger_format, planned, planning, sampling
 from dpbounds.errors import DpboundsError
 from dpbounds.privacy import mechanisms
-from dpbounds.privacy.accountants import attackers, groups as group_accounts, side_by_side as methods, trade_off, tuning
+from dpbounds.privacy.accountants import (
+    attackers,
+    groups as group_accounts,
+    rounds,
+    side_by_side as methods,
+    trade_off,
+    tuning,
+)
 from dpbounds.privacy.accountants.certified import account, delta, delta_curve, epsilon
 from dpbounds.privacy.accountants.numbers_of_runs import RandomRuns
 from dpbounds.privacy.budgets import calibration, filters, remaining, targets
@@ -56,6 +63,7 @@ LEAVES: dict[type[Mechanism], Callable[[Fraction, Relation], Mechanism]] = {  # 
     mechanisms.UniformBall: lambda s, _: mechanisms.UniformBall(8 * s, 2),
     mechanisms.DiscreteLaplace: lambda s, _: mechanisms.DiscreteLaplace(s),
     mechanisms.Skellam: lambda s, _: mechanisms.Skellam(s * s, dimension=1),
+    mechanisms.NoiseInShares: lambda s, _: mechanisms.NoiseInShares("gaussian", s * s / 4, 5, colluding=1),
     mechanisms.DiscreteGaussian: lambda s, _: mechanisms.DiscreteGaussian(s, dimension=1),
     mechanisms.MixtureOfGaussians: lambda s, _: mechanisms.MixtureOfGaussians(s, {0: "0.2", "0.5": "0.3", 1: "0.5"}),
     mechanisms.PermuteAndFlip: lambda s, declared: mechanisms.PermuteAndFlip(1 / s, relation=declared),
@@ -220,6 +228,9 @@ ASKERS: dict[str, Asker] = {
     "accountants.certified.delta": lambda m, relation: delta(m, EPSILON, relation, tolerance=ROUGH).exact_upper,
     "accountants.certified.account": lambda m, relation: (
         account(m, epsilon=0, relation=relation, tolerance=ROUGH).enclosure.exact_upper
+    ),
+    "accountants.rounds.after_rounds": lambda m, relation: (
+        rounds.after_rounds(m, [1], delta=DELTA, relation=relation, tolerance=ROUGH)[1].exact_upper
     ),
     "budgets.calibration.calibrate": lambda m, relation: calibration.calibrate(_louder(m), 8, DELTA, relation).value,
     "budgets.calibration.sufficient_noise": lambda m, relation: calibration.sufficient_noise(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,6 +15,7 @@ from dpbounds.cli.printing.progress import waiting_line
 from dpbounds.cli.questions import options as given_options
 from dpbounds.cli.questions.local_reports import REPORT_OPTIONS
 from dpbounds.cli.questions.training import TRAINING_OPTIONS
+from dpbounds.errors import InvalidValue
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
@@ -24,9 +26,10 @@ if TYPE_CHECKING:
     from dpbounds.expressions.enclosure import Enclosure
     from dpbounds.privacy.accountants.certified import Account
     from dpbounds.privacy.budgets.calibration import Calibration
+    from dpbounds.privacy.mechanisms import Mechanism
 
 _ONE_RECORD_ONLY = (
-    *("tolerance", "time_limit", "curve", "trade_off", "statement", "report", "plot", "kernel_certificate"),
+    *("tolerance", "time_limit", "curve", "trade_off", "statement", "report", "plot", "kernel_certificate", "after"),
 )
 _CERTIFIED_ONLY = (*_ONE_RECORD_ONLY, "certificate", "explain", "group_size")
 
@@ -55,6 +58,12 @@ SPENDING_OPTIONS = given_options.options(
     ),
     given_options.TIME_LIMIT_OPTION,
     click.option("--digits", type=click.IntRange(1, 1000), metavar="N", help="Digits to print; text in JSON above 15."),
+    click.option(
+        "--after",
+        callback=given_options.whole_numbers,
+        metavar="N,N,...",
+        help="Also print what is spent after these numbers of steps (of epochs, if they are shuffled).",
+    ),
     click.option(
         "--explain", is_flag=True, help="Print the proof, its assumptions, and what would improve the result."
     ),
@@ -135,6 +144,7 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
         from dpbounds.cli.answers.side_by_side import answer_by
 
         return answer_by(question, subject, given)
+    step = None if given["after"] is None else _repeated(question.mechanism, given["after"])
     with waiting_line(given["time_limit"]):
         found = certified(question)
         complete = found.account is None or found.account.complete
@@ -150,10 +160,20 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
     if given["report"] is not None and found.account is not None:
         _write_report(question, found.account, subject, given, curve)
     advantage = certified(question.at_zero()).enclosure if given["explain"] else None
+    after = {} if step is None else _after(question, step, given["after"])
     if given["as_json"]:
-        output.print_json(_as_json(question, found, subject, given, advantage, statement, cheaper))
+        document = _as_json(question, found, subject, given, advantage, statement, cheaper)
+        spent = [
+            {"steps": count, question.wanted: output.json_ends(ends, given["digits"])} for count, ends in after.items()
+        ]
+        output.print_json(document | ({"after": spent} if spent else {}))
         return 0
     _print(question, found, subject, given, cheaper)
+    if after:
+        click.echo()
+        digits = given["digits"] or output.DEFAULT_DIGITS
+        rows = ((str(count), ends.decimals(digits)[1]) for count, ends in after.items())
+        output.print_table([("steps", f"{question.wanted} (proven, rounded up)"), *rows])
     if advantage is not None:
         from dpbounds.cli.answers.explanation import print_explanation
 
@@ -161,6 +181,34 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
     if statement is not None:
         click.echo(f"\n{statement}")
     return 0
+
+
+def _repeated(mechanism: Mechanism, counts: Sequence[int]) -> Mechanism:
+    """Return the step of a run of equal steps, of which there are as many as asked for."""
+    from dpbounds.privacy.mechanisms import parts_of
+
+    (step, steps), *others = parts_of(mechanism)
+    if others or step.whole:
+        told = ",".join(map(str, counts))
+        raise InvalidValue("--after", told, "left out where steps differ, or are not released one by one")
+    if max(counts) > steps:
+        raise InvalidValue("--after", max(counts), f"at most the number of steps, {steps}")
+    return step
+
+
+def _after(question: Question, step: Mechanism, counts: Sequence[int]) -> dict[int, Enclosure]:
+    from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
+    from dpbounds.privacy.accountants.rounds import after_rounds
+
+    return after_rounds(
+        step,
+        counts,
+        delta=question.delta,
+        epsilon=question.epsilon,
+        relation=question.relation,
+        tolerance=question.tolerance or DEFAULT_TOLERANCE,
+        time_limit=question.time_limit,
+    )
 
 
 def _demand_fitting_probable(given: dict[str, Any], certified_only: list[str]) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 _SMALLEST_JSON_NUMBER = Fraction(1, 10**300)
 _DIGITS_OF_A_DOUBLE = 15
-_DEFAULT_DIGITS = 10
+DEFAULT_DIGITS = 10
 _MORE_DIGITS = (12, 15, 20, 30, 40)
 _LONGEST = 17  # digits of an interval, where no more are asked for
 
@@ -107,7 +107,7 @@ def shown(
         tight: Whether an attack attains the proven value; None if unknown.
         limit: A budget. An upper bound within the budget is not rounded beyond it, since both are printed.
     """
-    wanted = digits or _DEFAULT_DIGITS
+    wanted = digits or DEFAULT_DIGITS
     lower, upper = enclosure.decimals(wanted)
     if limit is not None and enclosure.exact_upper <= limit < Fraction(upper):
         upper = _up_to(enclosure.exact_upper, limit)

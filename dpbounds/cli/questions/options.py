@@ -96,6 +96,13 @@ def whole(ctx: click.Context, option: click.Parameter, text: str | None) -> int 
     return None if text is None else positive_integer(text, option.opts[0])
 
 
+def whole_numbers(ctx: click.Context, option: click.Parameter, text: str | None) -> tuple[int, ...] | None:
+    """An option's callback: positive whole numbers, between commas."""
+    if text is None:
+        return None
+    return tuple(positive_integer(each.strip(), option.opts[0]) for each in text.split(","))
+
+
 def number_of_runs(ctx: click.Context, option: click.Parameter, text: str) -> int:
     """Check an option: a number of runs, each of which is made."""
     return positive_integer(text, option.opts[0], RUNS)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from dpbounds.privacy.mechanisms.noises.gaussian import Gaussian as Gaussian
     from dpbounds.privacy.mechanisms.noises.laplace import Laplace as Laplace
     from dpbounds.privacy.mechanisms.noises.mixture import MixtureOfGaussians as MixtureOfGaussians
+    from dpbounds.privacy.mechanisms.noises.shares import NoiseInShares as NoiseInShares
     from dpbounds.privacy.mechanisms.noises.skellam import Skellam as Skellam
     from dpbounds.privacy.mechanisms.noises.uniform_ball import UniformBall as UniformBall
     from dpbounds.privacy.mechanisms.noises.whole_numbers import (

@@ -20,8 +20,7 @@ def _demand(trait: Trait, mechanism: Mechanism, says: Callable[[Mechanism], str]
         if not part.traits:
             raise UnsupportedMechanism(
                 f"{type(part).__name__} inside another mechanism: nothing is proven here of a sample, an allocation or "
-                "a partition of it; run it on the whole dataset, or state its guarantee as PureDP, ApproximateDP, ZCDP "
-                "or RenyiDP"
+                f"a partition of it; {part.alone}"
             )
         if trait not in part.traits:
             raise UnsupportedMechanism(says(part))

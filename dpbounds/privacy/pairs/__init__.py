@@ -11,6 +11,11 @@ if TYPE_CHECKING:  # listed here, a pair costs nothing where it is not used: the
         skellam as skellam,
         truncation as truncation,
     )
+    from dpbounds.privacy.pairs.discrete_gaussian_sums import (
+        ShiftedSumsOfDiscreteGaussians as ShiftedSumsOfDiscreteGaussians,
+        closeness as closeness,
+        sum_is_listed as sum_is_listed,
+    )
     from dpbounds.privacy.pairs.gaussian import together as together
     from dpbounds.privacy.pairs.gaussian_mixtures import mixed as mixed
     from dpbounds.privacy.pairs.pairs import (

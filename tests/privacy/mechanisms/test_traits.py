@@ -39,6 +39,7 @@ TRAITS: dict[Mechanism, frozenset[Trait]] = {
     m.DiscreteLaplace(2): SUMS,
     m.DiscreteGaussian(2): SUMS,
     m.Skellam(2): SUMS,
+    m.NoiseInShares("gaussian", 2, 5): frozenset(),
     m.MixtureOfGaussians(2, {0: "0.5", 1: "0.5"}): SUMS - {Trait.CERTAIN},
     m.RandomizedResponse(1): ANSWERS,
     **{
@@ -72,6 +73,7 @@ TRAITS: dict[Mechanism, frozenset[Trait]] = {
 # what is printed may say more noise never, and a larger rate, bound, ε or δ always
 DOWN = {
     "variance",
+    "share_variance",
     "noise_multiplier",
     "noise_stddev",
     "noise_variance",

@@ -22,6 +22,7 @@ from dpbounds.privacy.mechanisms import (
     MatrixMechanism,
     Mechanism,
     MixtureOfGaussians,
+    NoiseInShares,
     PoissonByUser,
     PoissonSampled,
     RandomizedResponse,
@@ -140,6 +141,10 @@ NOISES: dict[str, tuple[Mechanism, str]] = {
     "skellam": (
         Skellam(THIRD, THIRD + 1, dimension=2),
         "variance at least 0.333333333333, whole numbers, per-record l2 bound at most 1.33333333334 in 2 dimensions",
+    ),
+    "noise-in-shares": (
+        NoiseInShares("gaussian", THIRD, 10, THIRD, colluding=2),
+        "variance at least 0.333333333333 from each of at least 10 clients, of whom at most 2 collude, per-client l2",
     ),
     "mixture-of-gaussians": (
         MixtureOfGaussians(2, [("0.5", THIRD), (1, 2 * THIRD)]),

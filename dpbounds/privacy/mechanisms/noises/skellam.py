@@ -21,7 +21,7 @@ class Skellam(WholeNumberNoise):
     """Add the difference of two independent Poisson numbers of mean μ to each coordinate of a sum of whole numbers.
 
     Sums of independent Skellam noise are Skellam noise, and variances add up: if m clients add noise of variance v each
-    before a secure sum, the sum has noise of variance m v, exactly.
+    before a secure sum, the sum has noise of variance m v, exactly (:class:`NoiseInShares`).
 
     Args:
         variance: 2μ, the variance of the noise in the sum, greater than 0.
