@@ -18,14 +18,15 @@ from typing import Any
 
 import opacus
 import torch
-from opacus.optimizers import DPOptimizer, get_optimizer_class
+from opacus.optimizers import DPOptimizer
 
 from dpbounds.algorithms.ledger import DescribedRelease, Ledger
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism, demand_one_of
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, brief, exact, positive_integer, to_decimal, to_float
+from dpbounds.opacus.clipping import watched_kind
 from dpbounds.opacus.forward import ForwardWatch
-from dpbounds.opacus.optimizers import OPTIMIZERS, FiniteGhost, sum_of_squares
+from dpbounds.opacus.optimizers import FiniteGhost, root_above, sum_of_squares
 from dpbounds.opacus.options import demand_decided, demand_plain_loader
 from dpbounds.opacus.schemes import SCHEMES, SchemeAccounting, SchemeSampler, Way
 from dpbounds.opacus.watching import PoissonLoader, PoissonSampler, Watch, own_generator
@@ -145,6 +146,9 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
     def make_private(self, **options: Any) -> Any:
         """Make model, optimiser and loader private; options and results as for Opacus' ``make_private``.
 
+        Options that Opacus does not have are ``augmentations`` (copies of a record, whose gradients are averaged before
+        they are clipped), and ``clipping="automatic"`` with ``stability``. ``options.py`` lists all of them.
+
         The loader must be a plain one, ``DataLoader(dataset, batch_size=b)``, shuffled or not. With n the public number
         of records, a pass over what is returned has ⌈n / b⌉ steps (⌊n / b⌋ with ``drop_last``), the rate is 1 over
         their number, and the divisor n over it, rounded down: what Opacus computes from the true n. With participations
@@ -166,6 +170,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         if ghost and not options.get("batch_first", True):
             raise InvalidValue("batch_first", False, "True with grad_sample_mode='ghost'")
         watch = Watch(self.accountant.generator_states, self.accountant.broken, self._account_step)
+        watch.copies = positive_integer(options.pop("augmentations", 1), "augmentations")
         self._making = sampling, watch
         try:
             made = super().make_private(**options)
@@ -303,16 +308,14 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         assert self._making is not None
         sampling, watch = self._making
         names = ("clipping", "distributed", "grad_sample_mode")
-        kind = get_optimizer_class(**{name: options.pop(name) for name in names})
-        if kind not in OPTIMIZERS:
-            raise UnsupportedMechanism(f"Opacus' optimiser {kind.__name__} is not supported")
+        kind = watched_kind(**{name: options.pop(name) for name in names})
         plain = optimizer.original_optimizer if isinstance(optimizer, DPOptimizer) else optimizer
         options["expected_batch_size"] = sampling.divisor
         if noise_generator is None:
             noise_generator = own_generator(plain.param_groups[0]["params"][0].device)
-        made = OPTIMIZERS[kind](plain, generator=noise_generator, secure_mode=False, **options)
+        made = kind(plain, generator=noise_generator, secure_mode=False, **options)
         if hasattr(made, "max_grad_norms"):  # Opacus' own root is rounded to single precision, downwards as it happens
-            made.max_grad_norm = _root_above(sum_of_squares(made.max_grad_norms))
+            made.max_grad_norm = root_above(sum_of_squares(made.max_grad_norms))
         made.watched_by(watch, sampling.divisor)
         return made
 
@@ -530,11 +533,3 @@ def _noise_that_reports(training: Callable[[Fraction], Mechanism], found: Calibr
         excess = (exact(spent.upper, "epsilon") - target) / target if target else Fraction(1, 2**20)
         noise = to_float(Fraction(noise) * (1 + min(excess, 1) * 2**attempt), "up")
     raise NotCertified(f"no noise was found that reports at most the target, {brief(target)}: ask for a larger one")
-
-
-def _root_above(square: Fraction) -> float:
-    """Return the root of a number, as a double that is not below it."""
-    root = math.sqrt(square)
-    while Fraction(root) ** 2 < square:
-        root = math.nextafter(root, math.inf)
-    return root

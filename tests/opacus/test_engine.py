@@ -27,7 +27,7 @@ from torch.utils import data as torch_data
 from dpbounds.algorithms.ledger import Ledger
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.opacus import PrivacyEngine
-from dpbounds.opacus.optimizers import OPTIMIZERS
+from dpbounds.opacus.clipping import OPTIMIZERS
 from dpbounds.opacus.options import OPTIONS
 from dpbounds.privacy.accountants.certified import epsilon
 from dpbounds.privacy.mechanisms import Composed, Gaussian, PoissonSampled
@@ -84,6 +84,14 @@ def one_pass(z: float = 1.25, steps: int = STEPS) -> Any:
 # --- every option -----------------------------------------------------------------------------------------------------
 
 MSE = torch.nn.MSELoss()
+ADAPTIVE = {
+    "clipping": "adaptive",
+    "target_unclipped_quantile": 0.5,
+    "clipbound_learning_rate": 0.2,
+    "max_clipbound": 2.0,
+    "min_clipbound": 0.1,
+    "unclipped_num_std": 2.0,
+}
 ACCOUNTED: dict[str, list[dict[str, Any]]] = {
     "criterion": [{"criterion": MSE}],
     "noise_multiplier": [{"noise_multiplier": 2.5}],
@@ -91,7 +99,7 @@ ACCOUNTED: dict[str, list[dict[str, Any]]] = {
     "batch_first": [{"batch_first": True}],
     "loss_reduction": [{"loss_reduction": "sum"}, {"loss_reduction": "mean"}],
     "poisson_sampling": [{"poisson_sampling": True}],
-    "clipping": [{"clipping": "flat"}, {"clipping": "per_layer", "max_grad_norm": [1.0, 1.0]}],
+    "clipping": [{"clipping": "flat"}, {"clipping": "per_layer", "max_grad_norm": [1.0, 1.0]}, ADAPTIVE],
     "noise_generator": [{"noise_generator": "seeded"}],
     "grad_sample_mode": [
         {"grad_sample_mode": "hooks"},
@@ -100,14 +108,6 @@ ACCOUNTED: dict[str, list[dict[str, Any]]] = {
     ],
     "wrap_model": [{"wrap_model": False}, {"wrap_model": False, "grad_sample_mode": "ghost", "criterion": MSE}],
     "rand_on_empty": [{"rand_on_empty": False}],
-}
-ADAPTIVE = {
-    "clipping": "adaptive",
-    "target_unclipped_quantile": 0.5,
-    "clipbound_learning_rate": 0.2,
-    "max_clipbound": 2.0,
-    "min_clipbound": 0.1,
-    "unclipped_num_std": 2.0,
 }
 REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
     "noise_multiplier": [({"noise_multiplier": z}, "noise_multiplier") for z in (-1.0, math.nan, math.inf)],
@@ -119,7 +119,7 @@ REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
     ],
     "loss_reduction": [({"criterion": torch.nn.MSELoss(reduction="sum")}, "as the criterion has it")],
     "poisson_sampling": [({"poisson_sampling": False}, "shuffled_epochs")],
-    "clipping": [(ADAPTIVE, "noisy count"), ({"clipping": "new"}, "not supported")],
+    "clipping": [({"clipping": "new"}, "not supported")],
     "grad_sample_mode": [
         ({"grad_sample_mode": "ew"}, "empty sample"),
         ({"grad_sample_mode": "no_op"}, "cannot be seen"),
@@ -171,7 +171,7 @@ def test_every_mode_clipping_and_optimiser_is_decided_about() -> None:
     assert modes == decided("grad_sample_mode")
     assert named("clipping", optimizers.get_optimizer_class) == decided("clipping")
     theirs = {each for each in vars(optimizers).values() if isinstance(each, type)}
-    refused = {"AdaClip", "Distributed", "SimpleDistributed", "FSDP"}
+    refused = {"Distributed", "SimpleDistributed", "FSDP"}
     for each in theirs - set(OPTIMIZERS):
         assert any(each.__name__.startswith(prefix) for prefix in refused), each
 
