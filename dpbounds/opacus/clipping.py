@@ -188,11 +188,11 @@ OPTIMIZERS: dict[type, type] = {
 }
 
 
-def watched_kind(*, clipping: str, distributed: bool, grad_sample_mode: str) -> type:
-    """Return the class of optimiser for these options of ``make_private``."""
+def watched_kind(*, clipping: str, grad_sample_mode: str) -> type:
+    """Return the class of optimiser for these options of ``make_private``, on one worker."""
     if clipping == AUTOMATIC:
         return AutomaticOptimizer
-    kind = get_optimizer_class(clipping=clipping, distributed=distributed, grad_sample_mode=grad_sample_mode)
+    kind = get_optimizer_class(clipping=clipping, distributed=False, grad_sample_mode=grad_sample_mode)
     if kind not in OPTIMIZERS:
         raise UnsupportedMechanism(f"Opacus' optimiser {kind.__name__} is not supported")
     return OPTIMIZERS[kind]

@@ -41,10 +41,14 @@ class _Watched:
         watch.optimizer = self
 
     def add_noise(self) -> None:
-        """Add noise, after the watch has let the step pass and the accountant has recorded it.
+        """Add noise, after the watch has let the step pass and the accountant has recorded it."""
+        self.demand_release()
+        self.watch.account(self)
+        self.release()
+        noisy(self.params)
 
-        Each parameter that moves by its gradient gets noise.
-        """
+    def demand_release(self) -> None:
+        """Raise ``UnsupportedMechanism`` unless a step is one release, with noise on each parameter that moves."""
         with_noise = {id(parameter) for parameter in self.params}
         for group in self.param_groups:
             for parameter in group["params"]:
@@ -57,9 +61,6 @@ class _Watched:
                     )
                 parameter.grad = None  # zeros, of a parameter that was frozen after optimizer.zero_grad()
         self.watch.close(self, self.divisor)
-        self.watch.account(self)
-        self.release()
-        noisy(self.params)
 
     def release(self) -> None:
         """Add the noise to the sums: everything that a step releases."""

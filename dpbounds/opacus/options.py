@@ -84,11 +84,13 @@ def _one_of(name: str, allowed: Mapping[Any, str]) -> Callable[[Any], None]:
 
 
 def _module(module: Any) -> None:
-    if isinstance(module, _distributed()):
-        raise UnsupportedMechanism(
-            f"training on several workers ({type(module).__name__}): Opacus' distributed sampler leaves out empty "
-            "batches, and draws independently only where workers have seeds of their own; train on one"
-        )
+    inside = getattr(module, "_module", module)
+    for each in inside.modules():
+        if isinstance(each, _distributed()) and not (each is inside and trains_on_workers(module)):
+            raise UnsupportedMechanism(
+                f"{type(each).__name__} is not supported: to train on several workers give the whole model as "
+                "opacus.distributed.DifferentiallyPrivateDistributedDataParallel(model)"
+            )
     demand_independent_layers(module)
     for parameter in module.parameters():
         if parameter.dtype not in (torch.float32, torch.float64):
@@ -96,6 +98,13 @@ def _module(module: Any) -> None:
                 f"parameters of type {parameter.dtype}: noise would be rounded to as few bits; keep parameters in "
                 "torch.float32 (autocast is fine)"
             )
+
+
+def trains_on_workers(module: Any) -> bool:
+    """Return whether a model, as given to ``make_private``, is made to train on several workers."""
+    from opacus.distributed import DifferentiallyPrivateDistributedDataParallel
+
+    return isinstance(getattr(module, "_module", module), DifferentiallyPrivateDistributedDataParallel)
 
 
 def _distributed() -> tuple[type, ...]:

@@ -47,6 +47,7 @@ class Watch:
         squared_bound: The largest squared l2 norm that one of them may have, exact.
         token: A token of the present epoch, for schemes that distinguish epochs.
         copies: Rows of a batch for each record: the number of augmented copies.
+        adds_noise: Whether the noise is drawn here, and not by another worker.
     """
 
     forward: ForwardWatch
@@ -57,7 +58,7 @@ class Watch:
         self.rate, self.ahead, self.steps, self.stepped = 0.0, False, 0, False
         self.optimizer: Any = None
         self.token: object = None
-        self.copies = 1
+        self.copies, self.adds_noise = 1, True
         self._inputs: list[Inputs] = []  # inputs of forward passes that were stepped on in this epoch
         self._forget()
 
@@ -158,7 +159,7 @@ class Watch:
             )
         self._inputs = [each for each in (*self._inputs, *inputs) if each.alive()]
         self.forward.stop_watching_losses()
-        if optimizer.noise_multiplier:
+        if optimizer.noise_multiplier and self.adds_noise:
             self.draws_from(optimizer.generator)
         self.steps, self.stepped = self.steps + 1, True
         self._forget()

@@ -611,13 +611,18 @@ def test_other_kinds_of_numbers_are_noticed() -> None:
         engine().make_private(**parts(module=half, optimizer=torch.optim.SGD(half.parameters(), lr=0.1)))
 
 
-def test_several_workers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_wrappers_for_several_workers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     from opacus.distributed import DifferentiallyPrivateDistributedDataParallel as Parallel
 
+    class Reducing(torch.nn.parallel.DistributedDataParallel):
+        def __init__(self, module: Any) -> None:
+            torch.nn.Module.__init__(self)
+            self.module = module
+
     monkeypatch.setattr(torch.distributed, "broadcast", lambda *_: None)
-    model = Parallel(torch.nn.Linear(3, 1))
-    with pytest.raises(UnsupportedMechanism, match="several workers"):
-        engine().make_private(**parts(module=model, optimizer=torch.optim.SGD(model.parameters(), lr=0.1)))
+    for model in (Reducing(torch.nn.Linear(3, 1)), torch.nn.Sequential(Parallel(torch.nn.Linear(3, 1)))):
+        with pytest.raises(UnsupportedMechanism, match="to train on several workers give the whole model"):
+            engine().make_private(**parts(module=model, optimizer=torch.optim.SGD(model.parameters(), lr=0.1)))
 
 
 # --- budgets, reports, checkpoints ------------------------------------------------------------------------------------
