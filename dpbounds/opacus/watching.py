@@ -219,7 +219,8 @@ class PoissonSampler(UniformWithReplacementSampler):  # type: ignore[misc]  # Op
             if rate != known:
                 demand_known_sampler(rate)
                 known = rate
-            self.watch.draws_from(self.generator)
+            if self.num_samples:  # a worker may have no records
+                self.watch.draws_from(self.generator)
             batch = next(batches)
             self.watch.drawn.append((len(batch), rate))
             yield batch
