@@ -175,7 +175,8 @@ def norms_of_records(samples: list[torch.Tensor]) -> torch.Tensor:
     """Return the l2 norm of each record's gradient over all parameters, in double precision."""
     rows = [gradients.reshape(len(gradients), math.prod(gradients.shape[1:])) for gradients in samples]
     norms = [torch.linalg.vector_norm(each, dim=1, dtype=torch.float64) for each in rows]
-    return torch.stack([each.to(norms[0].device) for each in norms]).norm(dim=0)
+    together: torch.Tensor = torch.stack([each.to(norms[0].device) for each in norms]).norm(dim=0)
+    return together
 
 
 # Opacus' optimisers that were looked at, and those that take their place: they are watched, and the adaptive one counts

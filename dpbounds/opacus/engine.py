@@ -330,7 +330,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         made = super()._prepare_data_loader(data_loader, **{**options, "distributed": False})
         sampler: PoissonSampler | SchemeSampler
         if sampling.scheme is None:
-            given = {
+            given: dict[str, Any] = {
                 "num_samples": len(made.dataset),
                 "sample_rate": sampling.sample_rate,
                 "generator": made.generator or own_generator(),

@@ -32,6 +32,8 @@ class _Watched:
     divisor: int
     param_groups: Any
     params: Any
+    noise_multiplier: float
+    max_grad_norm: float
     _step_skip_queue: list[bool]  # these two are Opacus' own
     _is_last_step_skipped: bool
 
