@@ -38,7 +38,9 @@ def demand_decided(options: Mapping[str, Any]) -> None:
     clipping = options.get("clipping", "flat")
     if isinstance(options["max_grad_norm"], list | tuple) is not (clipping == "per_layer"):
         raise InvalidValue(
-            "max_grad_norm", options["max_grad_norm"], "a number with clipping='flat', a list with 'per_layer'"
+            "max_grad_norm",
+            options["max_grad_norm"],
+            "a number with clipping='flat', 'automatic' or 'adaptive', a list with 'per_layer'",
         )
     _demand_options_of_clipping(clipping, options)
     if options.get("grad_sample_mode") == "ghost":

@@ -628,7 +628,7 @@ def test_other_wrappers_for_several_workers_are_refused(monkeypatch: pytest.Monk
 # --- budgets, reports, checkpoints ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("given", [{}, {"clipping": "per_layer", "max_grad_norm": [1.0, 1.0]}], ids=str)
+@pytest.mark.parametrize("given", [{}, {"clipping": "per_layer", "max_grad_norm": [1.0, 1.0]}, ADAPTIVE], ids=str)
 def test_noise_for_a_budget_comes_from_our_own_calibration(given: dict[str, Any]) -> None:
     mine = engine()
     options = parts(**given)

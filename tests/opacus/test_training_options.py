@@ -373,6 +373,28 @@ def test_the_clipping_norm_stays_within_its_bounds() -> None:
         assert optimizer.max_grad_norm == pytest.approx(0.25) or optimizer.max_grad_norm == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("sampling", ["shuffled", "random-allocation", "without-replacement", "truncated-poisson"])
+def test_options_change_no_account_of_other_draws(sampling: str) -> None:
+    histories = []
+    for options in ({}, {**ADAPTIVE, "augmentations": 2}, {**AUTOMATIC, "augmentations": 2}):
+        more = {"max_batch_size": RECORDS} if sampling == "truncated-poisson" else {}
+        engine = PrivacyEngine(relation="replace-one", sampling=sampling, **more)
+        plain = nn.Linear(3, 1)
+        made = engine.make_private(
+            module=plain,
+            optimizer=torch.optim.SGD(plain.parameters(), lr=0.01),
+            data_loader=DataLoader(Shifted(), batch_size=BATCH),
+            **{"noise_multiplier": Z, "max_grad_norm": C, **options},
+        )
+        for step in steps(*made):
+            copies = options.get("augmentations", 1)
+            rows = means(step, copies)
+            scaled = C * rows / (rows.norm(dim=1, keepdim=True) + 0.05)
+            assert close(step.summed, (scaled if "stability" in options else clipped(rows, step.norm)).sum(0))
+        histories.append(engine.accountant.history)
+    assert histories[0] == histories[1] == histories[2]
+
+
 # --- options that do not fit together ---------------------------------------------------------------------------------
 
 

@@ -149,7 +149,7 @@ def test_a_step_is_one_release_on_the_samples_of_both_workers(tmp_path: Path) ->
 
 
 def split(rank: int) -> Any:
-    setting = Setting(size=1, clipping="automatic")  # so that most samples of one worker are empty
+    setting = Setting(size=1, clipping="automatic", augmentations=2)  # so that most samples of one worker are empty
     with BatchMemoryManager(
         data_loader=setting.loader, max_physical_batch_size=1, optimizer=setting.optimizer
     ) as parts:
