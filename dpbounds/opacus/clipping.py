@@ -8,7 +8,6 @@ has one number more than the gradient.
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import Any
 
 import torch
@@ -70,10 +69,6 @@ class AutomaticOptimizer(WithGradients, _Scaled):
         scaled: torch.Tensor = self.max_grad_norm / (norms + float(positive(self.stability, "stability")))
         return scaled
 
-    def squared_bound(self) -> Fraction:
-        """C²."""
-        return exact(self.max_grad_norm, "max_grad_norm") ** 2
-
 
 class AdaptiveOptimizer(WithGradients, _Scaled):
     """Adaptive clipping: the clipping norm follows a quantile of the norms, by a noisy count that each step pays for.
@@ -122,10 +117,6 @@ class AdaptiveOptimizer(WithGradients, _Scaled):
         self.doubled_count += int(torch.where(norms > 0, within, 0).sum())
         clipped: torch.Tensor = (self.max_grad_norm / (norms + _ADDED)).clamp(max=1.0)
         return clipped
-
-    def squared_bound(self) -> Fraction:
-        """C²; of the gradient's part, beside which the count's is at most 1/2."""
-        return exact(self.max_grad_norm, "max_grad_norm") ** 2
 
     def add_noise(self) -> None:
         """Add noise to both sums, as ``WithGradients`` does to one; ``InvalidValue`` if z left too little for one."""

@@ -8,7 +8,6 @@ hold. ``clipping.py`` has the engine's own clipping rules, and the table of all 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -80,7 +79,10 @@ class WithGradients(_Watched):
     """An optimiser that holds the gradient of every record, the mean of those of the record's augmented copies."""
 
     grad_samples: Any
-    squared_bound: Callable[[], Fraction]  # bound on the squared norm of a clipped gradient, exact
+
+    def squared_bound(self) -> Fraction:
+        """Return the bound on the squared norm of a clipped gradient, exact."""
+        return exact(self.max_grad_norm, "max_grad_norm") ** 2
 
     def clip_and_accumulate(self) -> None:
         """Clip and sum gradients in the parameters' precision; a record whose gradient is not finite counts as 0."""
@@ -101,10 +103,6 @@ class WithGradients(_Watched):
 
 class FlatOptimizer(WithGradients, DPOptimizer):  # type: ignore[misc]  # Opacus has no types
     """All parameters clipped together."""
-
-    def squared_bound(self) -> Fraction:
-        """C²."""
-        return exact(self.max_grad_norm, "max_grad_norm") ** 2
 
 
 class PerLayerOptimizer(WithGradients, DPPerLayerOptimizer):  # type: ignore[misc]
