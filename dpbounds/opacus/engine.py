@@ -70,7 +70,7 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class _Making:
-    """What ``make_private`` has decided about loader and optimiser, when Opacus asks for them.
+    """The decisions of ``make_private``, for the methods that Opacus calls to make loader and optimiser.
 
     Attributes:
         sampling: Rate, divisor and steps.

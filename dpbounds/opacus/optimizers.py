@@ -64,7 +64,7 @@ class _Watched:
         self.watch.close(self, self.divisor)
 
     def release(self) -> None:
-        """Add the noise to the sums: everything that a step releases."""
+        """Add noise to the sums of clipped gradients."""
         super().add_noise()  # type: ignore[misc]
 
     def forget(self) -> None:

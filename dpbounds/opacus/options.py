@@ -183,7 +183,7 @@ ADDITIONAL: dict[str, Callable[[Any], object]] = {
     "augmentations": partial(positive_integer, name="augmentations"),
 }
 
-# The clipping rule to which an option belongs
+# The options that belong to one clipping rule
 OF_CLIPPING: dict[str, tuple[str, ...]] = {
     "adaptive": (
         "target_unclipped_quantile",

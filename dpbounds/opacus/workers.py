@@ -148,7 +148,7 @@ ON_WORKERS: dict[type, type] = {
 
 
 def on_workers(kind: type) -> type:
-    """Return the class that does on several workers the same as another one on a single worker."""
+    """Return the class of optimiser for several workers, from that for one worker."""
     if kind not in ON_WORKERS:
         raise UnsupportedMechanism(
             f"on several workers {kind.__name__} is not supported: take clipping='flat', 'per_layer' or 'automatic', "

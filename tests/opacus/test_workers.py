@@ -34,7 +34,7 @@ SECONDS = 120  # after which a process that waits for the other one is ended
 
 
 class Setting:
-    """What one worker has: an engine, and what it made private."""
+    """One worker: an engine, and a linear model that it made private."""
 
     def __init__(self, size: int = BATCH, relation: str = "add-or-remove-one", **options: Any) -> None:
         torch.manual_seed(1)
