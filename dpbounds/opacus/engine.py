@@ -18,17 +18,19 @@ from typing import Any
 
 import opacus
 import torch
-from opacus.optimizers import DPOptimizer, get_optimizer_class
+from opacus.optimizers import DPOptimizer
 
 from dpbounds.algorithms.ledger import DescribedRelease, Ledger
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism, demand_one_of
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, brief, exact, positive_integer, to_decimal, to_float
+from dpbounds.opacus.clipping import multiplier_of_gradients, watched_kind
 from dpbounds.opacus.forward import ForwardWatch
-from dpbounds.opacus.optimizers import OPTIMIZERS, FiniteGhost, sum_of_squares
-from dpbounds.opacus.options import demand_decided, demand_plain_loader
+from dpbounds.opacus.optimizers import FiniteGhost, root_above, sum_of_squares
+from dpbounds.opacus.options import demand_decided, demand_plain_loader, trains_on_workers
 from dpbounds.opacus.schemes import SCHEMES, SchemeAccounting, SchemeSampler, Way
 from dpbounds.opacus.watching import PoissonLoader, PoissonSampler, Watch, own_generator
+from dpbounds.opacus.workers import ShareSampler, Workers, on_workers
 from dpbounds.privacy.accountants.certified import Account, account
 from dpbounds.privacy.budgets.calibration import Calibration, calibrate
 from dpbounds.privacy.budgets.cheaper import cheaper_epsilon, cheaper_noise
@@ -64,6 +66,23 @@ class Sampling:
     steps: int
     divisor: int
     scheme: Scheme | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Making:
+    """The decisions of ``make_private``, for the methods that Opacus calls to make loader and optimiser.
+
+    Attributes:
+        sampling: Rate, divisor and steps.
+        watch: The watch of both.
+        kind: The class of the optimiser.
+        workers: The workers that train together; None for one worker.
+    """
+
+    sampling: Sampling
+    watch: Watch
+    kind: type
+    workers: Workers | None
 
 
 class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has no types
@@ -137,13 +156,17 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         self.accountant = kept
         self._generators: list[Any] = []
         self._watches: list[Watch] = []
-        self._making: tuple[Sampling, Watch] | None = None
+        self._making: _Making | None = None
         self._compared = False  # with Poisson samples
 
     # --- what is made private -----------------------------------------------------------------------------------------
 
     def make_private(self, **options: Any) -> Any:
         """Make model, optimiser and loader private; options and results as for Opacus' ``make_private``.
+
+        Options that Opacus does not have are ``augmentations`` (copies of a record, whose gradients are averaged before
+        they are clipped), and ``clipping="automatic"`` with ``stability``. ``options.py`` lists all of them. On several
+        workers, each calls this with the same options and the same records in the same order.
 
         The loader must be a plain one, ``DataLoader(dataset, batch_size=b)``, shuffled or not. With n the public number
         of records, a pass over what is returned has ⌈n / b⌉ steps (⌊n / b⌋ with ``drop_last``), the rate is 1 over
@@ -162,11 +185,17 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         if isinstance(kept, SchemeAccountant):
             kept.demand_accountable(records)
         self._demand_secret_generators(options["data_loader"].generator, options.get("noise_generator"))
-        ghost = options.get("grad_sample_mode") == "ghost"
+        mode, clipping = options.get("grad_sample_mode", "hooks"), options.get("clipping", "flat")
+        ghost, kind, workers = mode == "ghost", watched_kind(clipping=clipping, grad_sample_mode=mode), None
+        if clipping == "adaptive":
+            multiplier_of_gradients(options["noise_multiplier"], options["unclipped_num_std"])
+        if trains_on_workers(options["module"]):
+            workers, kind = self._workers(options["data_loader"]), on_workers(kind)
         if ghost and not options.get("batch_first", True):
             raise InvalidValue("batch_first", False, "True with grad_sample_mode='ghost'")
         watch = Watch(self.accountant.generator_states, self.accountant.broken, self._account_step)
-        self._making = sampling, watch
+        watch.copies = positive_integer(options.pop("augmentations", 1), "augmentations")
+        self._making = _Making(sampling, watch, kind, workers)
         try:
             made = super().make_private(**options)
         finally:
@@ -181,6 +210,8 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         if ghost:
             FiniteGhost(module, model, watch)
         optimizer.module = module
+        if workers is not None:
+            optimizer.workers, optimizer.records, watch.adds_noise = workers, records, workers.rank == 0
         optimizer.step_hook = None  # Opacus' own, which would account a second time, and at one rate
         return made
 
@@ -250,6 +281,19 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
             scheme = kept.way.scheme(Gaussian(1), steps, kept.accounted_for(len(loader.dataset)))
         return Sampling(1 / steps, steps, taken // steps, scheme)
 
+    def _workers(self, loader: Any) -> Workers:
+        """Return the workers that train together; an error where their samples would not be one Poisson sample."""
+        if isinstance(self.accountant, SchemeAccountant):
+            raise UnsupportedMechanism(f"several workers with sampling={self.accountant.way.name!r}: take 'poisson'")
+        if loader.generator is not None:
+            raise InvalidValue(
+                "generator of the loader",
+                "given",
+                "None on several workers",
+                "with one seed they would draw the same positions of their shares",
+            )
+        return Workers.present()
+
     def _demand_one_dataset(self, dataset: object) -> None:
         if self.dataset is not None and self.dataset is not dataset:
             raise UnsupportedMechanism(
@@ -282,16 +326,17 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
 
     def _prepare_data_loader(self, data_loader: Any, **options: Any) -> Any:
         assert self._making is not None
-        sampling, watch = self._making
-        made = super()._prepare_data_loader(data_loader, **options)
+        sampling, watch, workers = self._making.sampling, self._making.watch, self._making.workers
+        made = super()._prepare_data_loader(data_loader, **{**options, "distributed": False})
         sampler: PoissonSampler | SchemeSampler
         if sampling.scheme is None:
-            sampler = PoissonSampler(
-                num_samples=len(made.dataset),
-                sample_rate=sampling.sample_rate,
-                generator=made.generator or own_generator(),
-                steps=sampling.steps,
-            )
+            given: dict[str, Any] = {
+                "num_samples": len(made.dataset),
+                "sample_rate": sampling.sample_rate,
+                "generator": made.generator or own_generator(),
+                "steps": sampling.steps,
+            }
+            sampler = PoissonSampler(**given) if workers is None else ShareSampler(workers=workers, **given)
         else:
             assert isinstance(self.accountant, SchemeAccountant)
             n, told = len(made.dataset), self.accountant
@@ -301,18 +346,16 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
 
     def _prepare_optimizer(self, *, optimizer: Any, noise_generator: Any = None, **options: Any) -> Any:
         assert self._making is not None
-        sampling, watch = self._making
-        names = ("clipping", "distributed", "grad_sample_mode")
-        kind = get_optimizer_class(**{name: options.pop(name) for name in names})
-        if kind not in OPTIMIZERS:
-            raise UnsupportedMechanism(f"Opacus' optimiser {kind.__name__} is not supported")
+        sampling, watch, kind = self._making.sampling, self._making.watch, self._making.kind
+        for decided in ("clipping", "distributed", "grad_sample_mode"):
+            del options[decided]
         plain = optimizer.original_optimizer if isinstance(optimizer, DPOptimizer) else optimizer
         options["expected_batch_size"] = sampling.divisor
         if noise_generator is None:
             noise_generator = own_generator(plain.param_groups[0]["params"][0].device)
-        made = OPTIMIZERS[kind](plain, generator=noise_generator, secure_mode=False, **options)
+        made = kind(plain, generator=noise_generator, secure_mode=False, **options)
         if hasattr(made, "max_grad_norms"):  # Opacus' own root is rounded to single precision, downwards as it happens
-            made.max_grad_norm = _root_above(sum_of_squares(made.max_grad_norms))
+            made.max_grad_norm = root_above(sum_of_squares(made.max_grad_norms))
         made.watched_by(watch, sampling.divisor)
         return made
 
@@ -530,11 +573,3 @@ def _noise_that_reports(training: Callable[[Fraction], Mechanism], found: Calibr
         excess = (exact(spent.upper, "epsilon") - target) / target if target else Fraction(1, 2**20)
         noise = to_float(Fraction(noise) * (1 + min(excess, 1) * 2**attempt), "up")
     raise NotCertified(f"no noise was found that reports at most the target, {brief(target)}: ask for a larger one")
-
-
-def _root_above(square: Fraction) -> float:
-    """Return the root of a number, as a double that is not below it."""
-    root = math.sqrt(square)
-    while Fraction(root) ** 2 < square:
-        root = math.nextafter(root, math.inf)
-    return root

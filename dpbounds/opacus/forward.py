@@ -145,7 +145,7 @@ class ForwardWatch:
             return
         now = dict(module.named_buffers())
         for name, buffer, before in self._before:
-            if now.get(name) is not buffer or not _same(buffer, before):
+            if now.get(name) is not buffer or not same_values(buffer, before):
                 self._refuse(
                     f"buffer {name} changed in a forward pass: it would be published with the model, without noise; "
                     "take a layer without running statistics, or keep it in evaluation mode"
@@ -183,14 +183,14 @@ class ForwardWatch:
                 return _tensors(self.module(*cut[0], **cut[1]))
 
             whole, again = run(slice(None)), run(slice(None))
-            if not all(map(_same, whole, again)):  # the model draws random numbers
+            if not all(map(same_values, whole, again)):  # the model draws random numbers
                 return
             for _ in range(min(TESTED_RECORDS, size)):
                 row = secrets.randbelow(size)
                 for together, alone in zip(whole, run(slice(row, row + 1)), strict=True):
                     self._compare(together, alone, row, size)
         for buffer, before in kept:
-            if not _same(buffer, before):
+            if not same_values(buffer, before):
                 buffer.data.copy_(before)
         self.tested += 1
 
@@ -271,7 +271,8 @@ def _is_coarse(values: torch.Tensor) -> bool:
     return values.is_floating_point() and values.element_size() < 4
 
 
-def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
+def same_values(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Return whether two tensors have one shape and the same values, bit for bit but for those that are not finite."""
     return one.shape == other.shape and bool(torch.equal(one.nan_to_num(), other.nan_to_num()))
 
 

@@ -2,12 +2,12 @@
 
 Opacus scales a gradient by C / (norm + 1e-6). Where the norm is not a number, neither is the product: a single record
 with a missing value would make the whole model NaN. Here the contribution of such a record is 0, whatever the others
-hold.
+hold. ``clipping.py`` has the engine's own clipping rules, and the table of all optimisers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -31,6 +31,10 @@ class _Watched:
     divisor: int
     param_groups: Any
     params: Any
+    noise_multiplier: float
+    max_grad_norm: float
+    _step_skip_queue: list[bool]  # these two are Opacus' own
+    _is_last_step_skipped: bool
 
     def watched_by(self, watch: Watch, divisor: int) -> None:
         """Have every step checked by a watch; the divisor is Opacus' expected batch size."""
@@ -38,10 +42,14 @@ class _Watched:
         watch.optimizer = self
 
     def add_noise(self) -> None:
-        """Add noise, after the watch has let the step pass and the accountant has recorded it.
+        """Add noise, after the watch has let the step pass and the accountant has recorded it."""
+        self.demand_release()
+        self.watch.account(self)
+        self.release()
+        noisy(self.params)
 
-        Each parameter that moves by its gradient gets noise.
-        """
+    def demand_release(self) -> None:
+        """Raise ``UnsupportedMechanism`` unless a step is one release, with noise on each parameter that moves."""
         with_noise = {id(parameter) for parameter in self.params}
         for group in self.param_groups:
             for parameter in group["params"]:
@@ -54,16 +62,27 @@ class _Watched:
                     )
                 parameter.grad = None  # zeros, of a parameter that was frozen after optimizer.zero_grad()
         self.watch.close(self, self.divisor)
-        self.watch.account(self)
+
+    def release(self) -> None:
+        """Add noise to the sums of clipped gradients."""
         super().add_noise()  # type: ignore[misc]
-        noisy(self.params)
+
+    def forget(self) -> None:
+        """Discard what was summed since the last step, for a batch whose parts were not all used."""
+        self._step_skip_queue.clear()
+        self._is_last_step_skipped = False
+        for parameter in self.params:
+            parameter.summed_grad = None
 
 
-class _WithGradients(_Watched):
-    """An optimiser that holds the gradient of every record."""
+class WithGradients(_Watched):
+    """An optimiser that holds the gradient of every record, the mean of those of the record's augmented copies."""
 
     grad_samples: Any
-    squared_bound: Callable[[], Fraction]  # bound on the squared norm of a clipped gradient, exact
+
+    def squared_bound(self) -> Fraction:
+        """Return the bound on the squared norm of a clipped gradient, exact."""
+        return exact(self.max_grad_norm, "max_grad_norm") ** 2
 
     def clip_and_accumulate(self) -> None:
         """Clip and sum gradients in the parameters' precision; a record whose gradient is not finite counts as 0."""
@@ -72,6 +91,7 @@ class _WithGradients(_Watched):
         samples = [
             gradients.to(parameter.dtype) for parameter, gradients in zip(self.params, self.grad_samples, strict=True)
         ]
+        samples = [mean_over_copies(gradients, self.watch.copies) for gradients in samples]
         sizes = {len(gradients) for gradients in samples}
         if len(sizes) == 1:
             wrong = torch.stack([_not_finite(gradients).cpu() for gradients in samples]).any(0)
@@ -81,15 +101,11 @@ class _WithGradients(_Watched):
         self.watch.gather(sizes, self.squared_bound())
 
 
-class FlatOptimizer(_WithGradients, DPOptimizer):  # type: ignore[misc]  # Opacus has no types
+class FlatOptimizer(WithGradients, DPOptimizer):  # type: ignore[misc]  # Opacus has no types
     """All parameters clipped together."""
 
-    def squared_bound(self) -> Fraction:
-        """C²."""
-        return exact(self.max_grad_norm, "max_grad_norm") ** 2
 
-
-class PerLayerOptimizer(_WithGradients, DPPerLayerOptimizer):  # type: ignore[misc]
+class PerLayerOptimizer(WithGradients, DPPerLayerOptimizer):  # type: ignore[misc]
     """Each parameter clipped to a norm of its own; the root of the sum of their squares bounds them together."""
 
     def squared_bound(self) -> Fraction:
@@ -196,6 +212,19 @@ class FiniteGhost:
         return torch.where(self.left_out.to(norms.device), 0.0, scales)
 
 
+def mean_over_copies(gradients: torch.Tensor, copies: int) -> torch.Tensor:
+    """Return the mean gradient of each record, from gradients whose rows are the copies of one record after another."""
+    if copies == 1:
+        return gradients
+    if len(gradients) % copies:
+        raise UnsupportedMechanism(
+            f"{len(gradients)} gradients are not {copies} for each record, as augmentations={copies} says: use the "
+            "batches as the loader gives them, with all copies of a record in one part of a batch"
+        )
+    rows: torch.Tensor = gradients.reshape(len(gradients) // copies, copies, *gradients.shape[1:]).mean(1)
+    return rows
+
+
 def _not_finite(values: torch.Tensor) -> torch.Tensor:
     """For each row whether one of its values is not finite."""
     finite = values.isfinite()
@@ -216,9 +245,9 @@ def sum_of_squares(norms: Any) -> Fraction:
     return sum((exact(norm, "max_grad_norm") ** 2 for norm in norms), Fraction(0))
 
 
-# Opacus' optimisers that were looked at, and those that do the same while they are watched
-OPTIMIZERS: dict[type, type] = {
-    DPOptimizer: FlatOptimizer,
-    DPPerLayerOptimizer: PerLayerOptimizer,
-    DPOptimizerFastGradientClipping: GhostOptimizer,
-}
+def root_above(square: Fraction) -> float:
+    """Return the root of a number, as a double that is not below it."""
+    root = math.sqrt(square)
+    while Fraction(root) ** 2 < square:
+        root = math.nextafter(root, math.inf)
+    return root

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import torch
@@ -10,9 +11,9 @@ from opacus.data_loader import DPDataLoader
 from torch.utils.data import BatchSampler, IterableDataset, RandomSampler, SequentialSampler
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
-from dpbounds.expressions.exact import exact
+from dpbounds.expressions.exact import exact, positive_integer
 from dpbounds.opacus.forward import demand_independent_layers
-from dpbounds.privacy.values import positive
+from dpbounds.privacy.values import open_unit, positive
 
 
 def demand_decided(options: Mapping[str, Any]) -> None:
@@ -21,9 +22,11 @@ def demand_decided(options: Mapping[str, Any]) -> None:
     if missing:
         raise InvalidValue("options of make_private", sorted(options), f"given with {', '.join(sorted(missing))}")
     for name, value in options.items():
-        if name not in OPTIONS:
+        if name in ELSEWHERE:
+            raise UnsupportedMechanism(f"the option {name} is not supported: {ELSEWHERE[name]}")
+        if name not in OPTIONS | ADDITIONAL:
             raise UnsupportedMechanism(f"the option {name} of Opacus is not supported; leave it out")
-        OPTIONS[name](value)
+        (OPTIONS | ADDITIONAL)[name](value)
     reduction = getattr(options.get("criterion"), "reduction", None)
     if reduction in {"mean", "sum"} - {options.get("loss_reduction", "mean")}:
         raise InvalidValue(
@@ -32,11 +35,38 @@ def demand_decided(options: Mapping[str, Any]) -> None:
             f"{reduction!r}, as the criterion has it",
             "else gradients are scaled by the size of the sample before they are clipped",
         )
-    layers, flat = isinstance(options["max_grad_norm"], list | tuple), options.get("clipping", "flat") == "flat"
-    if layers is flat:
+    clipping = options.get("clipping", "flat")
+    if isinstance(options["max_grad_norm"], list | tuple) is not (clipping == "per_layer"):
         raise InvalidValue(
-            "max_grad_norm", options["max_grad_norm"], "a number with clipping='flat', a list with 'per_layer'"
+            "max_grad_norm",
+            options["max_grad_norm"],
+            "a number with clipping='flat', 'automatic' or 'adaptive', a list with 'per_layer'",
         )
+    _demand_options_of_clipping(clipping, options)
+    if options.get("grad_sample_mode") == "ghost":
+        plain = {"clipping": "flat", "augmentations": 1}
+        for name in (each for each, usual in plain.items() if options.get(each, usual) != usual):
+            raise InvalidValue(
+                "grad_sample_mode",
+                "ghost",
+                f"'hooks' or 'functorch' with {name}={options[name]!r}",
+                "ghost clipping holds no gradients of single records",
+            )
+
+
+def _demand_options_of_clipping(clipping: str, options: Mapping[str, Any]) -> None:
+    """Raise ``InvalidValue`` unless the options of each clipping rule are given with it, and only with it."""
+    for rule, names in OF_CLIPPING.items():
+        given = [name for name in names if name in options]
+        if given and clipping != rule:
+            raise InvalidValue("clipping", clipping, f"{rule!r} with the option {given[0]}")
+    if clipping != "adaptive":
+        return
+    if missing := set(OF_CLIPPING["adaptive"]) - set(options):
+        raise InvalidValue("clipping", clipping, f"given with {', '.join(sorted(missing))}")
+    least, largest = options["min_clipbound"], options["max_clipbound"]
+    if not exact(least, "min_clipbound") < exact(largest, "max_clipbound"):
+        raise InvalidValue("max_clipbound", largest, f"greater than min_clipbound, {least}")
 
 
 def _anything(_: Any) -> None:
@@ -56,11 +86,13 @@ def _one_of(name: str, allowed: Mapping[Any, str]) -> Callable[[Any], None]:
 
 
 def _module(module: Any) -> None:
-    if isinstance(module, _distributed()):
-        raise UnsupportedMechanism(
-            f"training on several workers ({type(module).__name__}): Opacus' distributed sampler leaves out empty "
-            "batches, and draws independently only where workers have seeds of their own; train on one"
-        )
+    inside = getattr(module, "_module", module)
+    for each in inside.modules():
+        if isinstance(each, _distributed()) and not (each is inside and trains_on_workers(module)):
+            raise UnsupportedMechanism(
+                f"{type(each).__name__} is not supported: to train on several workers give the whole model as "
+                "opacus.distributed.DifferentiallyPrivateDistributedDataParallel(model)"
+            )
     demand_independent_layers(module)
     for parameter in module.parameters():
         if parameter.dtype not in (torch.float32, torch.float64):
@@ -68,6 +100,13 @@ def _module(module: Any) -> None:
                 f"parameters of type {parameter.dtype}: noise would be rounded to as few bits; keep parameters in "
                 "torch.float32 (autocast is fine)"
             )
+
+
+def trains_on_workers(module: Any) -> bool:
+    """Return whether a model, as given to ``make_private``, is made to train on several workers."""
+    from opacus.distributed import DifferentiallyPrivateDistributedDataParallel
+
+    return isinstance(getattr(module, "_module", module), DifferentiallyPrivateDistributedDataParallel)
 
 
 def _distributed() -> tuple[type, ...]:
@@ -95,7 +134,7 @@ _NOT_POISSON = (
 )
 
 # Every option of make_private, and what is refused; the tests fail for an option that is not here.
-OPTIONS: dict[str, Callable[[Any], None]] = {
+OPTIONS: dict[str, Callable[[Any], object]] = {
     "module": _module,
     "optimizer": _anything,
     "criterion": _anything,
@@ -110,7 +149,8 @@ OPTIONS: dict[str, Callable[[Any], None]] = {
         {
             "flat": "",
             "per_layer": "",
-            "adaptive": "it publishes a noisy count divided by the number of records that were drawn, which is data",
+            "automatic": "",
+            "adaptive": "",
         },
     ),
     "noise_generator": _anything,
@@ -130,6 +170,46 @@ OPTIONS: dict[str, Callable[[Any], None]] = {
     "rand_on_empty": _one_of(
         "rand_on_empty", {False: "", True: "a made-up record in place of none moves the sum by twice the clipping norm"}
     ),
+}
+
+# Options that Opacus' make_private does not name: those of adaptive clipping, which it passes on, and the engine's own
+ADDITIONAL: dict[str, Callable[[Any], object]] = {
+    "target_unclipped_quantile": partial(open_unit, name="target_unclipped_quantile"),
+    "clipbound_learning_rate": partial(positive, name="clipbound_learning_rate"),
+    "max_clipbound": partial(positive, name="max_clipbound"),
+    "min_clipbound": partial(positive, name="min_clipbound"),
+    "unclipped_num_std": partial(positive, name="unclipped_num_std"),
+    "stability": partial(positive, name="stability"),
+    "augmentations": partial(positive_integer, name="augmentations"),
+}
+
+# The options that belong to one clipping rule
+OF_CLIPPING: dict[str, tuple[str, ...]] = {
+    "adaptive": (
+        "target_unclipped_quantile",
+        "clipbound_learning_rate",
+        "max_clipbound",
+        "min_clipbound",
+        "unclipped_num_std",
+    ),
+    "automatic": ("stability",),
+}
+
+_MICROBATCHES = (
+    "one record moves the clipped mean of a microbatch by up to twice the clipping norm, and if microbatches are cut "
+    "from a Poisson sample, it moves records between them; clip single records, and split batches by BatchMemoryManager"
+)
+_ACCUMULATION = (
+    "a record that is in two of the batches of a step counts twice; choose batch_size for the batch of a step, and "
+    "split it into parts that fit into memory by opacus.utils.batch_memory_manager.BatchMemoryManager"
+)
+
+# Options of other libraries, and why the engine does not have them
+ELSEWHERE = {
+    "num_microbatches": _MICROBATCHES,
+    "microbatch_size": _MICROBATCHES,
+    "accumulation_steps": _ACCUMULATION,
+    "gradient_accumulation_steps": _ACCUMULATION,
 }
 
 

@@ -22,6 +22,7 @@ from torch.utils.data import DataLoader
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import exact
+from dpbounds.opacus.augmenting import AllCopies, Copies
 from dpbounds.privacy.publishing.interoperability.opacus_sampler import GRID, demand_known_sampler
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ class Watch:
         gathered: Gradients of single records that were summed since the last step.
         squared_bound: The largest squared l2 norm that one of them may have, exact.
         token: A token of the present epoch, for schemes that distinguish epochs.
+        copies: Rows of a batch for each record: the number of augmented copies.
+        adds_noise: Whether the noise is drawn here, and not by another worker.
     """
 
     forward: ForwardWatch
@@ -55,6 +58,7 @@ class Watch:
         self.rate, self.ahead, self.steps, self.stepped = 0.0, False, 0, False
         self.optimizer: Any = None
         self.token: object = None
+        self.copies, self.adds_noise = 1, True
         self._inputs: list[Inputs] = []  # inputs of forward passes that were stepped on in this epoch
         self._forget()
 
@@ -99,10 +103,7 @@ class Watch:
         self.steps = 0
         self._forget()
         if self.optimizer is not None:  # an earlier pass of a BatchMemoryManager may have been left in the middle
-            self.optimizer._step_skip_queue.clear()
-            self.optimizer._is_last_step_skipped = False
-            for parameter in self.optimizer.params:
-                parameter.summed_grad = None
+            self.optimizer.forget()
 
     def end(self) -> None:
         """End an epoch: with steps in it, a batch without a step was left out, which may reveal its content."""
@@ -158,7 +159,7 @@ class Watch:
             )
         self._inputs = [each for each in (*self._inputs, *inputs) if each.alive()]
         self.forward.stop_watching_losses()
-        if optimizer.noise_multiplier:
+        if optimizer.noise_multiplier and self.adds_noise:
             self.draws_from(optimizer.generator)
         self.steps, self.stepped = self.steps + 1, True
         self._forget()
@@ -218,7 +219,8 @@ class PoissonSampler(UniformWithReplacementSampler):  # type: ignore[misc]  # Op
             if rate != known:
                 demand_known_sampler(rate)
                 known = rate
-            self.watch.draws_from(self.generator)
+            if self.num_samples:  # a worker may have no records
+                self.watch.draws_from(self.generator)
             batch = next(batches)
             self.watch.drawn.append((len(batch), rate))
             yield batch
@@ -231,12 +233,13 @@ class PoissonLoader(DPDataLoader):  # type: ignore[misc]
 
     def __init__(self, made: Any, sampler: Any) -> None:
         self.sample_rate, self.distributed, self.watch = sampler.sample_rate, False, sampler.watch
+        copies = sampler.watch.copies
         DataLoader.__init__(
             self,
-            dataset=made.dataset,
+            dataset=made.dataset if copies == 1 else Copies(made.dataset, copies),
             batch_sampler=sampler,
             num_workers=made.num_workers,
-            collate_fn=made.collate_fn,
+            collate_fn=made.collate_fn if copies == 1 else AllCopies(made.collate_fn),
             pin_memory=made.pin_memory,
             timeout=made.timeout,
             worker_init_fn=made.worker_init_fn,

@@ -27,7 +27,7 @@ from torch.utils import data as torch_data
 from dpbounds.algorithms.ledger import Ledger
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.opacus import PrivacyEngine
-from dpbounds.opacus.optimizers import OPTIMIZERS
+from dpbounds.opacus.clipping import OPTIMIZERS
 from dpbounds.opacus.options import OPTIONS
 from dpbounds.privacy.accountants.certified import epsilon
 from dpbounds.privacy.mechanisms import Composed, Gaussian, PoissonSampled
@@ -84,6 +84,14 @@ def one_pass(z: float = 1.25, steps: int = STEPS) -> Any:
 # --- every option -----------------------------------------------------------------------------------------------------
 
 MSE = torch.nn.MSELoss()
+ADAPTIVE = {
+    "clipping": "adaptive",
+    "target_unclipped_quantile": 0.5,
+    "clipbound_learning_rate": 0.2,
+    "max_clipbound": 2.0,
+    "min_clipbound": 0.1,
+    "unclipped_num_std": 2.0,
+}
 ACCOUNTED: dict[str, list[dict[str, Any]]] = {
     "criterion": [{"criterion": MSE}],
     "noise_multiplier": [{"noise_multiplier": 2.5}],
@@ -91,7 +99,7 @@ ACCOUNTED: dict[str, list[dict[str, Any]]] = {
     "batch_first": [{"batch_first": True}],
     "loss_reduction": [{"loss_reduction": "sum"}, {"loss_reduction": "mean"}],
     "poisson_sampling": [{"poisson_sampling": True}],
-    "clipping": [{"clipping": "flat"}, {"clipping": "per_layer", "max_grad_norm": [1.0, 1.0]}],
+    "clipping": [{"clipping": "flat"}, {"clipping": "per_layer", "max_grad_norm": [1.0, 1.0]}, ADAPTIVE],
     "noise_generator": [{"noise_generator": "seeded"}],
     "grad_sample_mode": [
         {"grad_sample_mode": "hooks"},
@@ -100,14 +108,6 @@ ACCOUNTED: dict[str, list[dict[str, Any]]] = {
     ],
     "wrap_model": [{"wrap_model": False}, {"wrap_model": False, "grad_sample_mode": "ghost", "criterion": MSE}],
     "rand_on_empty": [{"rand_on_empty": False}],
-}
-ADAPTIVE = {
-    "clipping": "adaptive",
-    "target_unclipped_quantile": 0.5,
-    "clipbound_learning_rate": 0.2,
-    "max_clipbound": 2.0,
-    "min_clipbound": 0.1,
-    "unclipped_num_std": 2.0,
 }
 REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
     "noise_multiplier": [({"noise_multiplier": z}, "noise_multiplier") for z in (-1.0, math.nan, math.inf)],
@@ -119,7 +119,7 @@ REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
     ],
     "loss_reduction": [({"criterion": torch.nn.MSELoss(reduction="sum")}, "as the criterion has it")],
     "poisson_sampling": [({"poisson_sampling": False}, "shuffled_epochs")],
-    "clipping": [(ADAPTIVE, "noisy count"), ({"clipping": "new"}, "not supported")],
+    "clipping": [({"clipping": "new"}, "not supported")],
     "grad_sample_mode": [
         ({"grad_sample_mode": "ew"}, "empty sample"),
         ({"grad_sample_mode": "no_op"}, "cannot be seen"),
@@ -171,7 +171,7 @@ def test_every_mode_clipping_and_optimiser_is_decided_about() -> None:
     assert modes == decided("grad_sample_mode")
     assert named("clipping", optimizers.get_optimizer_class) == decided("clipping")
     theirs = {each for each in vars(optimizers).values() if isinstance(each, type)}
-    refused = {"AdaClip", "Distributed", "SimpleDistributed", "FSDP"}
+    refused = {"Distributed", "SimpleDistributed", "FSDP"}
     for each in theirs - set(OPTIMIZERS):
         assert any(each.__name__.startswith(prefix) for prefix in refused), each
 
@@ -611,19 +611,24 @@ def test_other_kinds_of_numbers_are_noticed() -> None:
         engine().make_private(**parts(module=half, optimizer=torch.optim.SGD(half.parameters(), lr=0.1)))
 
 
-def test_several_workers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_wrappers_for_several_workers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     from opacus.distributed import DifferentiallyPrivateDistributedDataParallel as Parallel
 
+    class Reducing(torch.nn.parallel.DistributedDataParallel):
+        def __init__(self, module: Any) -> None:
+            torch.nn.Module.__init__(self)
+            self.module = module
+
     monkeypatch.setattr(torch.distributed, "broadcast", lambda *_: None)
-    model = Parallel(torch.nn.Linear(3, 1))
-    with pytest.raises(UnsupportedMechanism, match="several workers"):
-        engine().make_private(**parts(module=model, optimizer=torch.optim.SGD(model.parameters(), lr=0.1)))
+    for model in (Reducing(torch.nn.Linear(3, 1)), torch.nn.Sequential(Parallel(torch.nn.Linear(3, 1)))):
+        with pytest.raises(UnsupportedMechanism, match="to train on several workers give the whole model"):
+            engine().make_private(**parts(module=model, optimizer=torch.optim.SGD(model.parameters(), lr=0.1)))
 
 
 # --- budgets, reports, checkpoints ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("given", [{}, {"clipping": "per_layer", "max_grad_norm": [1.0, 1.0]}], ids=str)
+@pytest.mark.parametrize("given", [{}, {"clipping": "per_layer", "max_grad_norm": [1.0, 1.0]}, ADAPTIVE], ids=str)
 def test_noise_for_a_budget_comes_from_our_own_calibration(given: dict[str, Any]) -> None:
     mine = engine()
     options = parts(**given)

@@ -201,10 +201,11 @@ def test_a_model_stays_finite_beside_a_missing_value(mode: str, sampling: str) -
 def test_gradients_in_low_precision_are_clipped_in_that_of_the_parameters() -> None:
     """Norms of bfloat16 numbers are wrong by half a percent; those of the same numbers in float32 are not."""
     setting = Setting(nn.Linear(500, 2), values=torch.randn(RECORDS, 500))
-    x, y = torch.randn(1, 500), torch.zeros(1, dtype=torch.int64)
-    with torch.autocast("cpu", torch.bfloat16):
-        found = setting.clipped_sum(x, y)
-    assert float(found.double().norm()) <= C * (1 + 1e-6)
+    for _ in range(8):  # one norm in two is rounded upwards
+        x, y = torch.randn(1, 500), torch.zeros(1, dtype=torch.int64)
+        with torch.autocast("cpu", torch.bfloat16):
+            found = setting.clipped_sum(x, y)
+        assert float(found.double().norm()) <= C * (1 + 1e-6)
 
 
 # --- layers and losses that mix records ---------------------------------------------------------------------------

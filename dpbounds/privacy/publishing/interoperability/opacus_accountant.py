@@ -184,8 +184,9 @@ class CertifiedAccountant:
                 )
             if hasattr(optimizer, "unclipped_num_std"):
                 raise UnsupportedMechanism(
-                    "adaptive clipping publishes a noisy count divided by the number of records that were drawn, which "
-                    "is data, too: no pair is proven here for it; use clipping='flat' or 'per_layer'"
+                    "adaptive clipping of Opacus publishes a noisy count divided by the number of records that were "
+                    "drawn, which is data, too: use dpbounds.opacus.PrivacyEngine, which accounts for a count of its "
+                    "own, or clipping='flat' or 'per_layer'"
                 )
             self.step(noise_multiplier=optimizer.noise_multiplier, sample_rate=sample_rate)
 
