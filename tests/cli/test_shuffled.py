@@ -147,7 +147,7 @@ def test_reports_are_described_exactly(options, mechanism, relation, asked, answ
         ([*LOCAL, "--epochs", "1.5"], ["--epochs must be a whole number", "not 1.5"]),
         ([*LOCAL, "--answers", "1"], ["--answers must be at least 2, not 1"]),
         ([*LOCAL, "--relation", "add-or-remove-one"], ["ask under replace-one or zero-out-one"]),
-        ([*LOCAL, "--answers", "2", "--relation", "zero-out-one"], ["private under replace-one only"]),
+        ([*LOCAL, "--answers", "2", "--relation", "add-or-remove-one"], ["and so the number of records"]),
         ([*LOCAL[:2], *AT], ["--batches is missing", "the number of reports"]),
         ([*LOCAL[2:], "--answers", "2"], ["--local-epsilon is missing"]),
     ],
