@@ -51,7 +51,8 @@ class ShiftedTruncatedNoise(AtomicPair, PublicPair):
         return of_atoms([LossAtom(ball(loss), p, q) for loss, (p, q) in found.items()], infinite)
 
     def _loss(self, x: int) -> Fraction:
-        return self.decay * (abs(x) ** self.power - abs(x - self.distance) ** self.power)
+        farther: int = abs(x) ** self.power - abs(x - self.distance) ** self.power
+        return self.decay * farther
 
     @property
     def lattice(self) -> tuple[Fraction, Fraction]:

@@ -3,6 +3,7 @@
 import itertools
 import math
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -159,7 +160,7 @@ def test_one_order_is_not_published_as_privacy() -> None:
 
 
 @pytest.mark.parametrize(("relation", "order"), [(ADD, "replace"), (REPLACE, "add"), (ZERO, "remove"), (ADD, 1)])
-def test_an_order_that_the_relation_does_not_have(relation: Relation, order: object) -> None:
+def test_an_order_that_the_relation_does_not_have(relation: Relation, order: Any) -> None:
     for ask in (dp.epsilon, dp.delta, dp.trade_off):
         with pytest.raises(InvalidValue, match=f"order must be one of {', '.join(relation.orders)} under {relation}"):
             ask(dp.Gaussian(2), Fraction(1, 10), relation, order=order)

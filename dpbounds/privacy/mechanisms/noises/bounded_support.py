@@ -53,7 +53,7 @@ class TruncatedDiscreteLaplace(TruncatedNoise):
 
     >>> from dpbounds.privacy.accountants.certified import epsilon
     >>> epsilon(TruncatedDiscreteLaplace(1, reach=20), delta="1e-6").decimals(6)
-    ('1.000000', '1.000000')
+    ('0.999998', '0.999999')
     """
 
     name = "truncated-discrete-laplace"
