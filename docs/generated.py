@@ -47,6 +47,7 @@ MECHANISMS: dict[str, Callable[[str], dp.Mechanism]] = {
     "`DiscreteLaplace`": lambda relation: dp.DiscreteLaplace(2),
     "`DiscreteGaussian`, one dimension": lambda relation: dp.DiscreteGaussian(2, dimension=1),
     "`DiscreteGaussian`, any dimension": lambda relation: dp.DiscreteGaussian(2, 2),
+    "`TruncatedDiscreteLaplace`, `TruncatedDiscreteGaussian`": lambda relation: dp.TruncatedDiscreteLaplace(2, reach=9),
     "`Skellam`, one dimension": lambda relation: dp.Skellam(4, dimension=1),
     "`NoiseInShares`": lambda relation: dp.NoiseInShares("gaussian", 1, 4),
     "`MixtureOfGaussians`": lambda relation: dp.MixtureOfGaussians(2, {0: "0.5", 1: "0.3", 2: "0.2"}),

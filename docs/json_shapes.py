@@ -124,6 +124,8 @@ class Spent(Head, Trained):
     attained: NotRequired[Ends | None]
     """Where it is not tight: what an explicit attack attains, or null where none is known."""
     group_size: NotRequired[int]
+    neighbour_order: NotRequired[str]
+    """The only order of neighbours that counts, where it is not all."""
     total_variation: NotRequired[Ends]
     after: NotRequired[list[AfterSteps]]
     """With ``--after``: what fewer steps spend."""

@@ -112,6 +112,8 @@ if TYPE_CHECKING:
         SampledWithReplacement as SampledWithReplacement,
         Shuffled as Shuffled,
         Skellam as Skellam,
+        TruncatedDiscreteGaussian as TruncatedDiscreteGaussian,
+        TruncatedDiscreteLaplace as TruncatedDiscreteLaplace,
         TruncatedPoisson as TruncatedPoisson,
         UniformBall as UniformBall,
     )

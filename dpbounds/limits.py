@@ -19,6 +19,8 @@ PRACTICAL = 100
 SMALLEST_TOLERANCE = Fraction(1, 10**300)
 # Runs and repetitions, each of which is done: more would take years.
 RUNS = 10_000_000
+# Draws of a Monte Carlo bound: some hours.
+SAMPLES = 10_000_000_000
 # Processes on one machine.
 PROCESSES = 1_024
 

@@ -21,6 +21,22 @@ class Order(StrEnum):
     RESTORE = "restore"  # the other way round
 
     @property
+    def reversed(self) -> Order:
+        """The change in the other order, from the second dataset to the first."""
+        match self:
+            case Order.REMOVE:
+                return Order.ADD
+            case Order.ADD:
+                return Order.REMOVE
+            case Order.ZERO:
+                return Order.RESTORE
+            case Order.RESTORE:
+                return Order.ZERO
+            case Order.REPLACE:
+                return Order.REPLACE
+        assert_never(self)
+
+    @property
     def moves_twice(self) -> bool:
         """Whether the record's term is exchanged for another one, which moves a sum by up to 2C, not C."""
         return self is Order.REPLACE
@@ -104,3 +120,17 @@ def as_relation(value: str | Relation) -> Relation:
         InvalidValue: There is no such relation.
     """
     return Relation(value) if isinstance(value, str) else Relation._missing_(value)
+
+
+def orders_of(relation: Relation, order: str | Order | None) -> tuple[Order, ...]:
+    """Return the orders of neighbours that a question is about: all of the relation, or the one that is given.
+
+    Raises:
+        InvalidValue: The relation has no such order.
+    """
+    if order is None:
+        return relation.orders
+    if order not in relation.orders:
+        given = repr(str(order)) if isinstance(order, str) else shown(order)
+        raise InvalidValue("order", given, f"one of {', '.join(relation.orders)} under {relation}, or None for all")
+    return (Order(order),)

@@ -35,7 +35,8 @@ def positive_rate(value: ExactLike) -> Fraction:
     """Return an exact sample rate in (0, 1], or raise ``InvalidValue``."""
     rate = exact(value, "sample_rate")
     if not 0 < rate <= 1:
-        raise InvalidValue("sample_rate", value, "greater than 0 and at most 1")
+        meant = "at rate 0 no record is ever used, and epsilon and delta are 0" if rate == 0 else ""
+        raise InvalidValue("sample_rate", value, "greater than 0 and at most 1", meant)
     return rate
 
 

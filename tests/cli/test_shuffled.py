@@ -147,13 +147,19 @@ def test_reports_are_described_exactly(options, mechanism, relation, asked, answ
         ([*LOCAL, "--epochs", "1.5"], ["--epochs must be a whole number", "not 1.5"]),
         ([*LOCAL, "--answers", "1"], ["--answers must be at least 2, not 1"]),
         ([*LOCAL, "--relation", "add-or-remove-one"], ["ask under replace-one or zero-out-one"]),
-        ([*LOCAL, "--answers", "2", "--relation", "zero-out-one"], ["private under replace-one only"]),
         ([*LOCAL[:2], *AT], ["--batches is missing", "the number of reports"]),
         ([*LOCAL[2:], "--answers", "2"], ["--local-epsilon is missing"]),
     ],
 )
 def test_reports_that_do_not_fit_are_one_line(options, told, refused):
     refused("epsilon", *options, told=told)
+
+
+def test_reports_of_null_records(answer):
+    found, _ = answer("epsilon", *LOCAL, "--answers", "2", "--relation", "zero-out-one")
+    spent = dp.epsilon(dp.Shuffled(dp.RandomizedResponse(1, 2), 1000), AT[1], "zero-out-one")
+    assert found["epsilon"] == {"lower": spent.lower, "upper": spent.upper}
+    assert found["relation"] == "zero-out-one"
 
 
 @pytest.mark.seconds

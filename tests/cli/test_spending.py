@@ -288,3 +288,36 @@ def test_a_certificate_that_claims_too_much_does_not_hold(tmp_path, capsys, answ
     assert captured.out == ""
     assert captured.err.startswith(f"dpbounds: FILE must be a JSON file that means one thing, not {path}")
     assert captured.err.count("\n") == 1
+
+
+def test_one_order_of_neighbours(answer, said):
+    sampled = ("--noise-multiplier", "1", "--sample-rate", "0.1", "--steps", "10")
+    mechanism = dp.PoissonSampled(dp.Gaussian(1), "0.1") ** 10
+    for verb, given, ask in (("epsilon", ("--delta", "1e-3"), dp.epsilon), ("delta", ("--epsilon", "1"), dp.delta)):
+        for order in ("remove", "add"):
+            found, _ = answer(verb, *sampled, *given, "--neighbour-order", order)
+            spent = ask(mechanism, given[1], order=order)
+            assert found[verb] == {"lower": spent.lower, "upper": spent.upper}
+            assert (found["neighbour_order"], found["tight"]) == (order, True)
+    text = said("epsilon", *sampled, "--delta", "1e-3", "--neighbour-order", "add", "--explain")
+    assert "add only, which is not privacy" in text
+    assert "\n  remove " not in text
+
+
+def test_one_order_of_neighbours_is_not_published(refused):
+    asked = ("epsilon", "--noise-multiplier", "1", "--steps", "1", "--delta", "1e-3", "--neighbour-order", "add")
+    files = {
+        "--certificate": "a.json",
+        "--curve": "a.csv",
+        "--trade-off": "a.csv",
+        "--plot": "a.png",
+        "--report": "a.html",
+    }
+    for option, file in {**files, "--kernel-certificate": "a.json"}.items():
+        refused(*asked, option, file, told=[option, "--neighbour-order"])
+    refused(*asked, "--statement", told=["--statement", "--neighbour-order"])
+    refused(*asked, "--group-size", "2", told=["--neighbour-order", "--group-size"])
+    refused(*asked, "--method", "rdp", told=["--neighbour-order", "--method certified"])
+    refused(
+        *asked, "--relation", "replace-one", told=["--neighbour-order must be replace under --relation replace-one"]
+    )

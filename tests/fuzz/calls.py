@@ -23,6 +23,7 @@ _LEFT_OUT = (
     "Account",
     "Calibration",
     "AttackerCalibration",
+    "Conversion",
     "Probable",
     "Remaining",
     "ScoreAudit",

@@ -256,6 +256,7 @@ def right_values() -> dict[str, list[Any]]:
         "calibrate_to_true_positive_rate.false_positive_rate": ["0.01"],
         "mu": ["1"],
         "total_variation": ["0.1"],
+        "convert.to": ["zcdp", "gdp", "pure"],
         "budget": [fraction(1)],
         "spent": [fraction(0)],
         "monotone": [False],

@@ -62,6 +62,8 @@ LEAVES: dict[type[Mechanism], Callable[[Fraction, Relation], Mechanism]] = {  # 
     mechanisms.Laplace: lambda s, _: mechanisms.Laplace(s),
     mechanisms.UniformBall: lambda s, _: mechanisms.UniformBall(8 * s, 2),
     mechanisms.DiscreteLaplace: lambda s, _: mechanisms.DiscreteLaplace(s),
+    mechanisms.TruncatedDiscreteLaplace: lambda s, _: mechanisms.TruncatedDiscreteLaplace(s, reach=20),
+    mechanisms.TruncatedDiscreteGaussian: lambda s, _: mechanisms.TruncatedDiscreteGaussian(s, reach=12),
     mechanisms.Skellam: lambda s, _: mechanisms.Skellam(s * s, dimension=1),
     mechanisms.NoiseInShares: lambda s, _: mechanisms.NoiseInShares("gaussian", s * s / 4, 5, colluding=1),
     mechanisms.DiscreteGaussian: lambda s, _: mechanisms.DiscreteGaussian(s, dimension=1),

@@ -97,7 +97,7 @@ def _of_group(question: Question, answer: Answer) -> Iterator[tuple[str, str]]:
 
 
 def _of_account(question: Question, answer: Answer, found: Account) -> Iterator[tuple[str, str]]:
-    one_by_one = neighbour_classes(found.mechanism, found.relation)
+    one_by_one = found.classes
     classes = classes_with_gaussian_choices(one_by_one)
     for each, (name, proof) in zip(classes.every(), found.proofs, strict=True):
         yield name, f"neighbours are at most as distinguishable as {product_in_words(each.product, plain)}"
@@ -161,7 +161,7 @@ def _tight(answer: Answer) -> str:
 def _advice(question: Question, answer: Answer) -> Iterator[str]:
     parts = [part for part, _ in parts_of(question.mechanism)]
     inner = [part.noise for part in parts]
-    classes = neighbour_classes(question.mechanism, question.relation)
+    classes = neighbour_classes(question.mechanism, question.relation, question.order)
     kinds = [pair for each in classes.every() for pair, _ in each.product]
     fixed = [part for part in parts if isinstance(part, SampledWithoutReplacement | SampledWithReplacement)]
     if any(isinstance(part, BallsInBins) and not part.redraw and part.epochs > 1 for part in parts):

@@ -11,7 +11,7 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.accountants.certified import Account
 from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.relations import Order, Relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,7 @@ class Question:
     Attributes:
         tolerance: Relative width to aim at; None for the default.
         group_size: Number of records that differ together.
+        order: The only order of neighbours that counts; None for all.
     """
 
     wanted: Literal["epsilon", "delta"]
@@ -30,6 +31,7 @@ class Question:
     tolerance: float | None
     group_size: int
     time_limit: Fraction | None = None
+    order: Order | None = None
 
     @property
     def delta(self) -> Fraction | None:
@@ -94,6 +96,7 @@ def certified(question: Question) -> Answer:
         relation=question.relation,
         tolerance=question.tolerance or DEFAULT_TOLERANCE,
         time_limit=question.time_limit,
+        order=question.order,
     )
     bound = _largest([proof.enclosure for _, proof in proven.proofs if proof.route != "dominated"])
     if proven.moments is not None:
@@ -106,11 +109,8 @@ def certified(question: Question) -> Answer:
 
 def attained_by(found: Account) -> Enclosure | None:
     """Return the largest ε that a known pair of datasets attains; None if none is known."""
-    from dpbounds.privacy.domination.composition import neighbour_classes
-
-    classes = neighbour_classes(found.mechanism, found.relation)
     ends = [attack.enclosure for _, attack in found.attacks]
-    for each, (_, proof) in zip(classes.every(), found.proofs, strict=True):
+    for each, (_, proof) in zip(found.classes.every(), found.proofs, strict=True):
         if each.tight and proof.route != "dominated":
             ends.append(proof.enclosure)
     return _largest(ends) if ends else None

@@ -16,7 +16,7 @@ from dpbounds.cli.questions import options as given_options
 from dpbounds.cli.questions.local_reports import REPORT_OPTIONS
 from dpbounds.cli.questions.training import TRAINING_OPTIONS
 from dpbounds.errors import InvalidValue
-from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.relations import Order, Relation
 
 if TYPE_CHECKING:
     from dpbounds.cli.answers.cheaper import Cheaper
@@ -28,15 +28,21 @@ if TYPE_CHECKING:
     from dpbounds.privacy.budgets.calibration import Calibration
     from dpbounds.privacy.mechanisms import Mechanism
 
-_ONE_RECORD_ONLY = (
-    *("tolerance", "time_limit", "curve", "trade_off", "statement", "report", "plot", "kernel_certificate", "after"),
-)
+_OF_ONE_RECORD = ("curve", "trade_off", "statement", "report", "plot", "kernel_certificate")
+_ALL_ORDERS_ONLY = (*_OF_ONE_RECORD, "certificate", "after")
+_ONE_RECORD_ONLY = ("tolerance", "time_limit", "after", "neighbour_order", *_OF_ONE_RECORD)
 _CERTIFIED_ONLY = (*_ONE_RECORD_ONLY, "certificate", "explain", "group_size")
 
 SPENDING_OPTIONS = given_options.options(
     TRAINING_OPTIONS,
     REPORT_OPTIONS,
     given_options.RELATION_OPTION,
+    click.option(
+        "--neighbour-order",
+        type=given_options.Word(map(str, Order)),
+        help="Count one order of neighbours only, which is not privacy: remove (the first dataset holds the record) or "
+        "add; zero or restore under zero-out-one.",
+    ),
     given_options.LEDGER_OPTION,
     click.option(
         "--group-size",
@@ -117,6 +123,7 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
     for names, wrong, told in (
         (_ONE_RECORD_ONLY, given["group_size"] > 1, "is not possible with --group-size above 1"),
         (_CERTIFIED_ONLY, given["method"] != "certified", "needs --method certified"),
+        (_ALL_ORDERS_ONLY, given["neighbour_order"] is not None, "is not possible with --neighbour-order"),
     ):
         if wrong and (both := [name for name in names if name in asked]):
             raise click.UsageError(f"--{both[0].replace('_', '-')} {told}: leave one of the two out")
@@ -129,6 +136,7 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
         from dpbounds.cli.answers.probable import answer_probably
 
         return answer_probably(wanted, target, subject, given)
+    order = _order(given)
     demand_publishable(subject.mechanism, Relation(given["relation"]), given)
     tolerance = None if given["tolerance"] is None else _as_float(given["tolerance"])
     question = Question(
@@ -139,6 +147,7 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
         tolerance,
         int(given["group_size"]),
         given["time_limit"],
+        order,
     )
     if given["method"] != "certified":
         from dpbounds.cli.answers.side_by_side import answer_by
@@ -148,7 +157,7 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
     with waiting_line(given["time_limit"]):
         found = certified(question)
         complete = found.account is None or found.account.complete
-        cheaper = cheaper_epsilon(question, found.enclosure.exact_upper) if complete else None
+        cheaper = cheaper_epsilon(question, found.enclosure.exact_upper) if complete and order is None else None
     _warn(question, found, subject, given["digits"])
     curve = _write_files(question, found, given)
     statement = write_publications(found.account or question.of_group(found.enclosure), given, subject.condition)
@@ -209,6 +218,17 @@ def _after(question: Question, step: Mechanism, counts: Sequence[int]) -> dict[i
         tolerance=question.tolerance or DEFAULT_TOLERANCE,
         time_limit=question.time_limit,
     )
+
+
+def _order(given: dict[str, Any]) -> Order | None:
+    """Return the only order of neighbours that counts; None for all."""
+    if given["neighbour_order"] is None:
+        return None
+    order, relation = Order(given["neighbour_order"]), Relation(given["relation"])
+    if order not in relation.orders:
+        told = f"must be {' or '.join(relation.orders)} under --relation {relation}, not {order}"
+        raise click.UsageError(f"--neighbour-order {told}")
+    return order
 
 
 def _demand_fitting_probable(given: dict[str, Any], certified_only: list[str]) -> None:
@@ -312,6 +332,8 @@ def _as_json(
         document["attained"] = None if found.attained is None else output.json_ends(found.attained, given["digits"])
     if question.group_size > 1:
         document["group_size"] = question.group_size
+    if question.order is not None:
+        document["neighbour_order"] = str(question.order)
     document |= subject.parameters
     if advantage is not None:
         document["total_variation"] = output.json_ends(advantage)
@@ -349,6 +371,7 @@ def _print(question: Question, found: Answer, subject: Subject, given: dict[str,
             question.wanted: output.shown(found.enclosure, given["digits"], tight=found.tight),
             other: output.plain(question.target),
             "relation": given["relation"],
+            **({} if question.order is None else {"order": f"{question.order} only, which is not privacy"}),
             **group,
             "mechanism": described(question.mechanism),
             "method": f"{given['method']} ({found.enclosure.method})",

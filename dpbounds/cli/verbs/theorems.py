@@ -39,7 +39,8 @@ def command(paper: str | None, metric: str | None, status: str | None, search: s
         output.print_json([_json(entry) for entry in chosen])
         return 0
     if not chosen:
-        click.echo("no theorem fits" + ("" if search is None else "; --search finds theorems that have all of its words"))
+        of_words = "" if search is None else "; --search finds theorems that have all of its words"
+        click.echo(f"no theorem fits{of_words}")
         return 0
     width = max(len(entry.id) for entry in chosen)
     for entry in chosen:

@@ -23,7 +23,7 @@ from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs.losses import ball, law_at
 from dpbounds.privacy.pairs.pairs import Product, is_attack
-from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.relations import Order, Relation, as_relation, orders_of
 from dpbounds.privacy.values import probability
 
 METHOD = "trade-off function from δ(ε)"
@@ -36,7 +36,11 @@ _NARROW = Fraction(1, 10**9)  # relative width, of either error rate, that is en
 
 
 def trade_off(
-    mechanism: Mechanism, false_positive_rate: ExactLike, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE
+    mechanism: Mechanism,
+    false_positive_rate: ExactLike,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+    *,
+    order: str | Order | None = None,
 ) -> Enclosure:
     """Enclose the least false negative rate of any test with this false positive rate.
 
@@ -44,6 +48,8 @@ def trade_off(
         mechanism: The mechanism.
         false_positive_rate: From 0 to 1; of a float the larger of its binary value and its decimal counts.
         relation: The neighbouring relation.
+        order: The only order of neighbours that counts, and then a test detects the second dataset: "add" for
+            tests that the record is in the data, "remove" for tests that it is not. None for the smaller rate of both.
 
     Returns:
         Certified bounds; publish the lower one. No test has a smaller false negative rate. The upper one is attained by
@@ -60,11 +66,12 @@ def trade_off(
     """
     rate = probability(as_allowed(false_positive_rate, "false_positive_rate"), "false_positive_rate")
     neighbours = as_relation(relation)
+    only = None if order is None else orders_of(neighbours, order)[0]
     if rate == 1:
         return Enclosure.exactly(0, METHOD)
     lowers, uppers = [], [1 - rate]  # a guess that ignores the release
     with working(OUTER_PRECISION):
-        for each in neighbour_classes(mechanism, neighbours).every():
+        for each in neighbour_classes(mechanism, neighbours, only).every():
             below, above = _Curve(each.product).at(rate)
             lowers.append(below)
             uppers.extend([above] if each.tight else [_Curve(attack).attained(rate) for attack in each.attacks])
@@ -72,7 +79,11 @@ def trade_off(
 
 
 def true_positive_rate(
-    mechanism: Mechanism, false_positive_rate: ExactLike, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE
+    mechanism: Mechanism,
+    false_positive_rate: ExactLike,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+    *,
+    order: str | Order | None = None,
 ) -> Enclosure:
     """Enclose the largest true positive rate of any test with this false positive rate: publish the upper bound.
 
@@ -82,7 +93,7 @@ def true_positive_rate(
     >>> round(true_positive_rate(Laplace(1), "0.01").upper, 12)  # e/100
     0.027182818285
     """
-    return 1 - trade_off(mechanism, false_positive_rate, relation)
+    return 1 - trade_off(mechanism, false_positive_rate, relation, order=order)
 
 
 @working(OUTER_PRECISION)

@@ -39,7 +39,7 @@ from dpbounds.privacy.mechanisms.core import listed
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import Moments, Product, holds_allocation, holds_shuffling
 from dpbounds.privacy.proofs import Proof
-from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.relations import Order, Relation, as_relation, orders_of
 from dpbounds.privacy.routes.closed_forms import has_closed_form
 from dpbounds.privacy.routes.combined import resolved
 from dpbounds.privacy.routes.lattice.integer_measures import Work
@@ -66,6 +66,7 @@ class Account(Displayed):
         moments: The proof by Rényi divergences, if its upper bound is smaller than that of the pairs; else None.
         complete: False if a time limit ended the proofs; the values are proven all the same.
         group_size: The number of records that are protected together.
+        order: The only order of neighbours that counts; None for all of the relation, as privacy demands.
     """
 
     mechanism: Mechanism
@@ -78,15 +79,27 @@ class Account(Displayed):
     moments: Proof | None = None
     complete: bool = True
     group_size: int = 1
+    order: Order | None = None
 
     def __post_init__(self) -> None:
         demand_fields(self, mechanism=Mechanism, relation=Relation, given=str, target=Fraction, enclosure=Enclosure)
         demand_fields(self, proofs=tuple, attacks=tuple, moments=(Proof, NoneType), complete=bool, group_size=int)
+        demand_fields(self, order=(Order, NoneType))
+
+    @property
+    def classes(self) -> NeighbourClasses:
+        """The classes of ordered neighbours that count."""
+        return neighbour_classes(self.mechanism, self.relation, self.order)
+
+    @property
+    def neighbours(self) -> str:
+        """The relation, with the order if only one counts."""
+        return str(self.relation) if self.order is None else f"{self.relation}, order {self.order} only"
 
     @property
     def tight(self) -> bool:
         """Whether the upper bound is also attained by an attack, up to the width of the proofs."""
-        return neighbour_classes(self.mechanism, self.relation).tight
+        return self.classes.tight
 
     def _sheet(self) -> Sheet:
         wanted = "epsilon" if self.given == "delta" else "delta"
@@ -94,7 +107,7 @@ class Account(Displayed):
             (wanted, f"{self.enclosure.decimals(10)[1]} (proven, rounded up)"),
             ("proven to lie in" if self.tight else "attained by an attack, and proven to suffice", str(self.enclosure)),
             (self.given, number(self.target)),
-            ("relation", str(self.relation)),
+            ("relation", self.neighbours),
             *(() if self.group_size == 1 else (("records protected together", str(self.group_size)),)),
             ("mechanism", shortened(repr(self.mechanism))),
             ("method", self.enclosure.method),
@@ -105,7 +118,7 @@ class Account(Displayed):
     def __str__(self) -> str:
         lower, upper = self.enclosure.decimals(min(12, self.enclosure.digits + 2))
         wanted = "epsilon" if self.given == "delta" else "delta"
-        return f"{wanted} in [{lower}, {upper}] at {self.given} = {brief(self.target)} ({self.relation})"
+        return f"{wanted} in [{lower}, {upper}] at {self.given} = {brief(self.target)} ({self.neighbours})"
 
 
 def _valid_tolerance(tolerance: ExactLike) -> float:
@@ -122,6 +135,7 @@ def epsilon(
     *,
     tolerance: float = DEFAULT_TOLERANCE,
     time_limit: ExactLike | None = None,
+    order: str | Order | None = None,
 ) -> Enclosure:
     """Enclose ε(δ) = inf{ε >= 0 : the mechanism is (ε, δ)-DP}, taken over its dominating pairs.
 
@@ -132,12 +146,14 @@ def epsilon(
         relation: The neighbouring relation.
         tolerance: Target relative width; the answer may be wider, unless the tolerance is below 1e-9.
         time_limit: Seconds after which the best proven value is returned (None: no limit).
+        order: The only order of neighbours that counts: "remove" (the first dataset holds the record) or "add" (the
+            second does); under zero-out-one "zero" or "restore". None for both, as differential privacy demands.
 
     Returns:
         A certified interval; publish its upper bound. Both bounds are 0 if δ is at least the total variation distance.
 
     Raises:
-        InvalidValue: δ, the tolerance or the relation is not allowed.
+        InvalidValue: δ, the tolerance, the relation or the order is not allowed.
         UnsupportedMechanism: No dominating pair is proven for this mechanism under this relation.
         NotCertified: No method proves an answer, or none as narrow as the tolerance below 1e-9, or none within the
             time.
@@ -148,7 +164,8 @@ def epsilon(
     >>> epsilon(Gaussian(5), delta="1e-5").contains("0.72552175085779582692")
     True
     """
-    return account(mechanism, delta=delta, relation=relation, tolerance=tolerance, time_limit=time_limit).enclosure
+    found = account(mechanism, delta=delta, relation=relation, tolerance=tolerance, time_limit=time_limit, order=order)
+    return found.enclosure
 
 
 def delta(
@@ -158,11 +175,13 @@ def delta(
     *,
     tolerance: float = DEFAULT_TOLERANCE,
     time_limit: ExactLike | None = None,
+    order: str | Order | None = None,
 ) -> Enclosure:
     """Enclose δ(ε), the smallest δ for which the dominating pairs are (ε, δ)-indistinguishable.
 
-    Arguments and errors as for :func:`epsilon`, with ``epsilon`` in place of ``delta``. It may be negative: both orders
-    of neighbours count, and H_{1/α}(P, Q) = 1 - 1/α + H_α(Q, P)/α, so that δ(-ε) = 1 - e^-ε + e^-ε δ(ε).
+    Arguments and errors as for :func:`epsilon`, with ``epsilon`` in place of ``delta``. It may be negative:
+    H_{1/α}(P, Q) = 1 - 1/α + H_α(Q, P)/α, so that δ(-ε) = 1 - e^-ε + e^-ε δ(ε), with δ(ε) of the other order if only
+    one counts.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> "1.7546333e-8" < delta(Gaussian(5), epsilon=1) < "1.7546334e-8"
@@ -172,9 +191,24 @@ def delta(
     """
     asked = as_promised(epsilon, "epsilon")
     if asked < 0:
-        mirrored = delta(mechanism, -asked, relation, tolerance=tolerance, time_limit=time_limit)
+        only = _only(as_relation(relation), order)
+        other = None if only is None else only.reversed
+        mirrored = delta(mechanism, -asked, relation, tolerance=tolerance, time_limit=time_limit, order=other)
         return _of_reversed_order(mirrored, asked)
-    return account(mechanism, epsilon=epsilon, relation=relation, tolerance=tolerance, time_limit=time_limit).enclosure
+    found = account(
+        mechanism, epsilon=epsilon, relation=relation, tolerance=tolerance, time_limit=time_limit, order=order
+    )
+    return found.enclosure
+
+
+def _only(relation: Relation, order: str | Order | None) -> Order | None:
+    """Return the only order that counts; None for all.
+
+    Raises:
+        InvalidValue: The relation has no such order.
+    """
+    orders = orders_of(relation, order)
+    return None if order is None else orders[0]
 
 
 def _of_reversed_order(mirrored: Enclosure, epsilon: Fraction) -> Enclosure:
@@ -195,6 +229,7 @@ def account(
     tolerance: float = DEFAULT_TOLERANCE,
     route: Route = "auto",
     time_limit: ExactLike | None = None,
+    order: str | Order | None = None,
 ) -> Account:
     """Prove ε(δ) or δ(ε), the one that was not given, and keep the proofs.
 
@@ -203,7 +238,8 @@ def account(
     """
     target, tolerance = Target.of(delta, epsilon, pure=True), _valid_tolerance(tolerance)
     demand_one_of("route", route, get_args(Route))
-    return account_at(mechanism, target, as_relation(relation), tolerance, route, time_limit)
+    neighbours = as_relation(relation)
+    return account_at(mechanism, target, neighbours, tolerance, route, time_limit, _only(neighbours, order))
 
 
 @working(OUTER_PRECISION)
@@ -214,11 +250,12 @@ def account_at(
     tolerance: float = DEFAULT_TOLERANCE,
     route: Route = "auto",
     time_limit: ExactLike | None = None,
+    order: Order | None = None,
 ) -> Account:
     """Return the account for values that were checked before."""
     question = Question(target, tolerance, route, Work(WORK))
     with time_limited(time_limit) as limit:
-        (found,) = _accounted(mechanism, relation, (question,))
+        (found,) = _accounted(mechanism, relation, (question,), order)
     if limit.passed:
         if found.enclosure.exact_upper == math.inf > found.enclosure.exact_lower:
             raise NotCertified("the time limit passed before any ε was proven to suffice; allow more time")
@@ -242,6 +279,7 @@ def delta_curve(
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
     *,
     tolerance: float = DEFAULT_TOLERANCE,
+    order: str | Order | None = None,
 ) -> tuple[Enclosure, ...]:
     """Enclose δ(ε) at many ε, for little more time than one takes: one integral or lattice serves all of them.
 
@@ -257,15 +295,19 @@ def delta_curve(
         Target("epsilon", promised_epsilon(e)) for e in listed(epsilons, "epsilons", "numbers that are at least 0")
     ]
     questions = [Question(target, tolerance, "auto", Work(WORK), on_curve=len(targets) > 1) for target in targets]
-    found = _accounted(mechanism, as_relation(relation), questions)
+    neighbours = as_relation(relation)
+    found = _accounted(mechanism, neighbours, questions, _only(neighbours, order))
     return tuple(_demand_narrow(each, tolerance).enclosure for each in found)
 
 
-def _accounted(mechanism: Mechanism, relation: Relation, questions: Sequence[Question]) -> list[Account]:
+def _accounted(
+    mechanism: Mechanism, relation: Relation, questions: Sequence[Question], order: Order | None = None
+) -> list[Account]:
     with without_time_limit():
-        plain = neighbour_classes(mechanism, relation)
+        plain = neighbour_classes(mechanism, relation, order)
     if any(question.target.is_pure for question in questions):
-        return [_accounted_purely(mechanism, relation, plain, question.target) for question in questions]
+        purely = [_accounted_purely(mechanism, relation, plain, question.target) for question in questions]
+        return [replace(each, order=order) for each in purely]
     with without_time_limit():
         classes = classes_with_gaussian_choices(plain)
     proofs = [
@@ -278,11 +320,10 @@ def _accounted(mechanism: Mechanism, relation: Relation, questions: Sequence[Que
         enclosure, moments = _together(classes, known, attacked), None
         worth = not classes.tight and (classes is not plain or _moments_may_help(classes, known, enclosure))
         if asked.route == "auto" and worth:
-            moments = _by_moments(enclosure, mechanism, asked.target, relation)
+            moments = _by_moments(enclosure, plain, asked.target)
         best = enclosure if moments is None else moments.enclosure
-        found.append(
-            Account(mechanism, relation, asked.target.given, asked.target.value, best, known, attacked, moments)
-        )
+        given, value = asked.target.given, asked.target.value
+        found.append(Account(mechanism, relation, given, value, best, known, attacked, moments, order=order))
     return found
 
 
@@ -312,15 +353,15 @@ def _moments_may_help(classes: NeighbourClasses, proofs: Named, enclosure: Enclo
     return not (upper <= lower or (upper < math.inf and upper - lower <= ACCEPTED * upper))
 
 
-def _by_moments(enclosure: Enclosure, mechanism: Mechanism, target: Target, relation: Relation) -> Proof | None:
+def _by_moments(enclosure: Enclosure, classes: NeighbourClasses, target: Target) -> Proof | None:
     """Return a smaller upper bound by Rényi divergences; None if the pairs' is smaller, or nothing is proven.
 
     Where pairs are not attained, adding up divergences can be better than composing the pairs.
     """
-    from dpbounds.privacy.renyi.accountant import converted
+    from dpbounds.privacy.renyi.accountant import converted_of
 
     try:
-        found = converted(mechanism, target, relation)
+        found = converted_of(classes, target)
     except (UnsupportedMechanism, NotCertified, TimeIsUp):  # the answer by pairs remains
         return None
     if found.enclosure.exact_upper >= enclosure.exact_upper:

@@ -20,7 +20,7 @@ from dpbounds.errors import UnsupportedMechanism, shown
 from dpbounds.privacy.mechanisms.bounds import Place, attacks_on, classes_of, product_of
 from dpbounds.privacy.mechanisms.core import Mechanism
 from dpbounds.privacy.pairs.pairs import Product, ShiftedGaussians
-from dpbounds.privacy.relations import Order, Relation
+from dpbounds.privacy.relations import Order, Relation, orders_of
 
 _Measured = TypeVar("_Measured", Fraction, float)
 
@@ -88,11 +88,16 @@ class NeighbourClasses:
         return all(each.tight for each in self._distinct)
 
 
-def neighbour_classes(mechanism: Mechanism, relation: Relation) -> NeighbourClasses:
+def neighbour_classes(mechanism: Mechanism, relation: Relation, order: Order | None = None) -> NeighbourClasses:
     """Return, per class of ordered neighbours, the dominating product and products that are attained.
 
     Full-batch Gaussian parts are merged into one ``ShiftedGaussians``, equal parts are counted together, and classes
     with equal products are one.
+
+    Args:
+        mechanism: The mechanism.
+        relation: The neighbouring relation.
+        order: The only order of neighbours whose classes are returned; None for all of the relation.
 
     Raises:
         UnsupportedMechanism: A part has no proven pair under this relation.
@@ -103,10 +108,10 @@ def neighbour_classes(mechanism: Mechanism, relation: Relation) -> NeighbourClas
         )
     keys: dict[Product, list[Key]] = {}
     attacks: dict[Product, list[Product]] = {}
-    for order in relation.orders:
-        for place, steps in classes_of(mechanism, order).items():
+    for each in orders_of(relation, order):
+        for place, steps in classes_of(mechanism, each).items():
             product = product_of((bound.pair, count) for bound, count in steps)
-            keys.setdefault(product, []).append(Key(order, place))
+            keys.setdefault(product, []).append(Key(each, place))
             attacks.setdefault(product, []).extend(attacks_on(steps, product))
     return NeighbourClasses(
         tuple(

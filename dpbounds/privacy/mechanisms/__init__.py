@@ -32,6 +32,10 @@ if TYPE_CHECKING:
         RandomizedResponse as RandomizedResponse,
         RenyiDP as RenyiDP,
     )
+    from dpbounds.privacy.mechanisms.noises.bounded_support import (
+        TruncatedDiscreteGaussian as TruncatedDiscreteGaussian,
+        TruncatedDiscreteLaplace as TruncatedDiscreteLaplace,
+    )
     from dpbounds.privacy.mechanisms.noises.gaussian import Gaussian as Gaussian
     from dpbounds.privacy.mechanisms.noises.laplace import Laplace as Laplace
     from dpbounds.privacy.mechanisms.noises.mixture import MixtureOfGaussians as MixtureOfGaussians

@@ -36,7 +36,8 @@ class RandomizedResponse(Mechanism):
     """Each record publishes one of k answers: the true one with odds e^ε against each of the others.
 
     P(true) = e^ε / (e^ε + k - 1). One answer is published per record, so the number of records is, too: the mechanism
-    is private under replace-one only.
+    is private under replace-one, and under zero-out-one where a null record answers as if it held one of the k answers,
+    fixed or drawn (uniformly, in dp-accounting).
 
     Args:
         epsilon: Greater than 0.
@@ -64,16 +65,19 @@ class RandomizedResponse(Mechanism):
         return ANYWHERE | {Trait.PER_RECORD, Trait.CERTAIN}
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """Return the assumption that the answers are drawn as described."""
-        return (Assumption(CODE, "each record's answer is drawn independently, and nothing else about it is released"),)
+        """Return the assumption that the answers are drawn as described, those of null records too."""
+        zeroed = relation is Relation.ZERO_OUT_ONE
+        null = "; a null record answers as if it held one of the answers, fixed or drawn" if zeroed else ""
+        drawn = "each record's answer is drawn independently, and nothing else about it is released"
+        return (Assumption(CODE, drawn + null),)
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """Return the responses to the two answers (``losses.md``, section 2)."""
-        if order is not Order.REPLACE:
+        """Return the responses to the two answers (``losses.md``, section 2; null records: ``zero_out.md``)."""
+        if order.counts_records:
             raise UnsupportedMechanism(
-                "randomised response publishes one answer per record, and so the number of records, and a record that "
-                "contributes nothing has no answer: it is private under replace-one only; ask with "
-                "relation='replace-one'"
+                "randomised response publishes one answer per record, and so the number of records: it is private "
+                "under replace-one; ask with relation='replace-one', or with relation='zero-out-one' if a null record "
+                "answers as if it held one of the answers"
             )
         return pairs.StepBound.attained(pairs.Responses(self.epsilon, self.options))
 

@@ -6,10 +6,15 @@ from dpbounds.by_need import names_by_need
 
 if TYPE_CHECKING:  # listed here, a pair costs nothing where it is not used: the files of mechanisms name many
     from dpbounds.privacy.pairs import (
+        bounded_support as bounded_support,
         crowds as crowds,
         shuffled_reports as shuffled_reports,
         skellam as skellam,
         truncation as truncation,
+    )
+    from dpbounds.privacy.pairs.bounded_support import (
+        ShiftedTruncatedNoise as ShiftedTruncatedNoise,
+        truncated_noises as truncated_noises,
     )
     from dpbounds.privacy.pairs.discrete_gaussian_sums import (
         ShiftedSumsOfDiscreteGaussians as ShiftedSumsOfDiscreteGaussians,

@@ -1,4 +1,4 @@
-"""Requirements on published results: one record, finite bounds, and the versions of the software."""
+"""Requirements on published results: one record, all orders, finite bounds; and the versions of the software."""
 
 from __future__ import annotations
 
@@ -39,9 +39,19 @@ def versions() -> dict[str, str]:
     }
 
 
-def demand_one_record(subject: Account | Calibration, what: str) -> None:
-    """Refuse results for groups of records."""
+def demand_all_orders(subject: Account | Calibration, what: str) -> None:
+    """Refuse results for one order of neighbours, which promise no privacy."""
     demand("subject", subject, Account, Calibration)
+    if isinstance(subject, Account) and subject.order is not None:
+        raise CertificateError(
+            f"no {what} for the order {subject.order} alone: differential privacy bounds both orders of neighbours; "
+            "leave order out"
+        )
+
+
+def demand_one_record(subject: Account | Calibration, what: str) -> None:
+    """Refuse results for groups of records, and for one order of neighbours."""
+    demand_all_orders(subject, what)
     if subject.group_size > 1:
         raise CertificateError(
             f"no {what} for groups of {subject.group_size} records: it is about one record; publish a certificate"

@@ -21,7 +21,7 @@ from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike
 from dpbounds.expressions.working import working
-from dpbounds.privacy.domination.composition import NeighbourClass, neighbour_classes
+from dpbounds.privacy.domination.composition import NeighbourClass, NeighbourClasses, neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import (
@@ -84,7 +84,11 @@ def renyi_curve(mechanism: Mechanism, relation: str | Relation = Relation.ADD_OR
     >>> renyi_curve(Gaussian(2) ** 8).upper("1.5")
     Fraction(3, 2)
     """
-    every = tuple(neighbour_classes(mechanism, as_relation(relation)).every())
+    return _curve_of(neighbour_classes(mechanism, as_relation(relation)))
+
+
+def _curve_of(classes: NeighbourClasses) -> DivergenceCurve:
+    every = tuple(classes.every())
     products = {neighbours.product for neighbours in every}
 
     def is_left_out(product: Product) -> bool:
@@ -155,11 +159,16 @@ def renyi_delta(
 
 
 def converted(mechanism: Mechanism, target: Target, relation: Relation) -> Converted:
+    """Convert the divergences of a mechanism, for checked values."""
+    return converted_of(neighbour_classes(mechanism, relation), target)
+
+
+def converted_of(classes: NeighbourClasses, target: Target) -> Converted:
     """Convert each class separately, for checked values: the mechanism spends as much as the worst class.
 
     A class that spends no more than another at that one's best order needs no search of its own.
     """
-    curve = renyi_curve(mechanism, relation)
+    curve = _curve_of(classes)
     top: Found | None = None
     name = ""
     for neighbours in curve.classes:

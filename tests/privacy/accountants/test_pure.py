@@ -89,6 +89,7 @@ def test_it_is_exact_where_the_parts_are(mechanism, expected):
         dp.ZCDP("0.01", relation=ADD),
         dp.UniformBall(10, 3),
         dp.Skellam(100),
+        dp.TruncatedDiscreteLaplace(1, 30),
         dp.DiscreteGaussian(10),
         dp.RandomlyAllocated(dp.Gaussian(10), 5),
     ],

@@ -16,6 +16,8 @@ NOISES = [
     m.DiscreteGaussian("1/3"),
     m.DiscreteGaussian("4.5", "1.5", dimension=7),
     m.DiscreteGaussian(noise_variance="20/3", bound="1.5", dimension=7),
+    m.TruncatedDiscreteLaplace("2.5", reach=9, bound=3),
+    m.TruncatedDiscreteGaussian("1/3", reach=4),
     m.Skellam("2.5"),
     m.Skellam("1/3", "1.5", dimension=7),
     m.NoiseInShares("gaussian", "1/3", 10),

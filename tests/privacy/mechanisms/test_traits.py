@@ -40,6 +40,8 @@ TRAITS: dict[Mechanism, frozenset[Trait]] = {
     m.DiscreteGaussian(2): SUMS,
     m.Skellam(2): SUMS,
     m.NoiseInShares("gaussian", 2, 5): frozenset(),
+    m.TruncatedDiscreteLaplace(2, 9): SUMS,
+    m.TruncatedDiscreteGaussian(2, 9): SUMS,
     m.MixtureOfGaussians(2, {0: "0.5", 1: "0.5"}): SUMS - {Trait.CERTAIN},
     m.RandomizedResponse(1): ANSWERS,
     **{

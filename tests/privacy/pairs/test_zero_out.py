@@ -26,6 +26,7 @@ from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.notions import conversions, notions
 from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.pairs import Direction, Draws, OpposedGaussians, ShiftedGaussians, ShiftedLaplaces, Zeroed
+from dpbounds.privacy.publishing.interoperability.events import from_dp_event
 from dpbounds.privacy.relations import Order, Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.renyi.moments import log_moment
@@ -310,7 +311,7 @@ def test_what_is_declared_under_one_relation_and_asked_under_another(
 @pytest.mark.parametrize(
     ("mechanism", "relation", "reason"),
     [
-        (dp.RandomizedResponse(1), ZO, "contributes nothing has no answer"),
+        (dp.RandomizedResponse(1), AR, "or with relation='zero-out-one' if a null record answers as if"),
         (dp.PoissonSampled(dp.PureDP(1, relation=AR), "0.1"), ZO, "declare it under zero-out-one"),
         (dp.PoissonSampled(dp.PureDP(1, relation=ZO), "0.1"), AR, "says nothing about adding or removing"),
         (dp.InParallel((dp.Gaussian(1), dp.AboveThreshold(1, relation=ZO))), ZO, "blocks by the record's content"),
@@ -431,3 +432,43 @@ def test_groups_of_what_is_not_blind_may_see_how_many_of_them_are_drawn() -> Non
     assert group_account(step, 2, epsilon="0.1", relation=ZO).upper >= attained
     blind = dp.PoissonSampled(dp.Laplace(1), "0.5")  # here nobody sees it, and less is spent
     assert group_account(blind, 2, epsilon="0.1", relation=ZO).upper < attained
+
+
+@pytest.mark.parametrize("epsilon", ["0", "0.2", "0.9"])
+@pytest.mark.parametrize("options", [2, 4])
+@pytest.mark.parametrize("null", ["fixed", "uniform", "drawn"])
+def test_a_null_record_gives_one_of_the_answers(null: str, options: int, epsilon: str) -> None:
+    """All answers listed, alone and on Poisson samples, which show whether the record's place is drawn."""
+    odds, alpha, rate = math.e, math.exp(float(epsilon)), 0.25
+    answers = [[odds if j == i else 1 for j in range(options)] for i in range(options)]
+    weights = {"fixed": [0, 1], "uniform": [1 / options] * options, "drawn": [0.3, 0.7]}[null]
+    first = [one / (odds + options - 1) for one in answers[0]]
+    second = [sum(w * answers[i][j] for i, w in enumerate(weights)) / (odds + options - 1) for j in range(options)]
+
+    def spent(p: list[float], q: list[float]) -> float:
+        return math.fsum(max(0, one - alpha * other) for one, other in zip(p, q, strict=True))
+
+    mechanism = dp.RandomizedResponse(1, options)
+    for order, pair in (("zero", (first, second)), ("restore", (second, first))):
+        alone = account(mechanism, epsilon=epsilon, relation=ZO, order=order).enclosure.upper
+        on_samples = dp.PoissonSampled(mechanism, "1/4")
+        sampled = account(on_samples, epsilon=epsilon, relation=ZO, order=order).enclosure.upper
+        assert spent(*pair) <= alone * (1 + 1e-12)
+        assert rate * spent(*pair) <= sampled * (1 + 1e-12)
+        if null == "fixed":
+            assert alone == pytest.approx(spent(*pair))
+            assert sampled == pytest.approx(rate * spent(*pair))
+    assert account(mechanism, epsilon=epsilon, relation=ZO).tight
+    told = " ".join(each.text for each in mechanism.assumptions(ZO))
+    assert "a null record answers as if it held one of the answers" in told
+    assert "null" not in " ".join(each.text for each in mechanism.assumptions(RE))
+
+
+def test_the_null_record_of_dp_accounting_is_covered() -> None:
+    accounting = pytest.importorskip("dp_accounting")
+    theirs = accounting.pld.PLDAccountant(accounting.NeighboringRelation.REPLACE_SPECIAL)
+    theirs.compose(accounting.RandomizedResponseDpEvent(0.5, 4))
+    mechanism = from_dp_event(accounting.RandomizedResponseDpEvent(0.5, 4))
+    for epsilon in ("0.1", "0.5", "1"):
+        found = account(mechanism, epsilon=epsilon, relation=ZO).enclosure
+        assert theirs.get_delta(float(epsilon)) <= found.upper + 1e-9

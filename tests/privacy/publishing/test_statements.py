@@ -31,6 +31,8 @@ from dpbounds.privacy.mechanisms import (
     SampledWithReplacement,
     Shuffled,
     Skellam,
+    TruncatedDiscreteGaussian,
+    TruncatedDiscreteLaplace,
     TruncatedPoisson,
     UniformBall,
 )
@@ -137,6 +139,14 @@ NOISES: dict[str, tuple[Mechanism, str]] = {
     "discrete-gaussian": (
         DiscreteGaussian(3, THIRD + 1),
         "parameter 3, whole numbers, per-record l2 bound at most 1.33333333334",
+    ),
+    "truncated-discrete-laplace": (
+        TruncatedDiscreteLaplace(THIRD, 9, 2),
+        "scale at least 0.333333333333 on [-9, 9], whole numbers, per-record l1 bound 2",
+    ),
+    "truncated-discrete-gaussian": (
+        TruncatedDiscreteGaussian(THIRD, 9),
+        "parameter at least 0.333333333333 on [-9, 9], whole numbers, per-record l1 bound 1",
     ),
     "skellam": (
         Skellam(THIRD, THIRD + 1, dimension=2),

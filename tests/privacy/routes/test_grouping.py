@@ -12,6 +12,7 @@ import dpbounds as dp
 from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants import routing
 from dpbounds.privacy.accountants.certified import account, prove_delta, prove_epsilon
+from dpbounds.privacy.pairs.bounded_support import ShiftedTruncatedNoise
 from dpbounds.privacy.pairs.discrete_gaussian_sums import ShiftedSumsOfDiscreteGaussians
 from dpbounds.privacy.pairs.losses import law_at
 from dpbounds.privacy.pairs.pairs import (
@@ -94,6 +95,7 @@ ALONE: list[Pair] = [
     TwoPoints(TENTH, HALF),
     ShiftedDiscreteGaussians(HALF, 2),
     ShiftedSumsOfDiscreteGaussians(Fraction(1), 3, 2),
+    *(ShiftedTruncatedNoise(HALF, power, 4, 2) for power in (1, 2)),
     CrowdedGaussians(Direction.REMOVE, TENTH, 3, 9, Fraction(1), HALF, Other.NOTHING),
     Allocated(Direction.REMOVE, 3, ((ShiftedGaussians(HALF), 3),)),
     AllocatedTo(Direction.REMOVE, 3, 2, ShiftedGaussians(HALF)),

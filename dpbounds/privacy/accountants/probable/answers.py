@@ -9,6 +9,7 @@ from types import NoneType
 from dpbounds.displayed import Displayed, Sheet, number
 from dpbounds.errors import InvalidValue, NotCertified, shortened
 from dpbounds.expressions.exact import ExactLike, brief, exact, positive_integer, to_decimal, to_float
+from dpbounds.limits import SAMPLES
 from dpbounds.privacy.accountants.probable.bounds import upper_bounds
 from dpbounds.privacy.accountants.probable.drawing import source
 from dpbounds.privacy.accountants.probable.planning import planned_epsilons
@@ -129,7 +130,7 @@ def _probable(
     sure = exact(confidence, "confidence")
     if not 0 < sure < 1:
         raise InvalidValue("confidence", confidence, "greater than 0 and less than 1")
-    count = positive_integer(samples, "samples")
+    count = positive_integer(samples, "samples", SAMPLES)
     bits = source(seed)
     mixture, epochs = mixture_of(mechanism, relation)
     if not target.for_epsilon and target.value > _LARGEST_EPSILON:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dpbounds import documents
-from dpbounds.errors import CertificateError, demand
+from dpbounds.errors import CertificateError
 from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.accountants.certified import Account, account
 from dpbounds.privacy.accountants.groups import group_account
@@ -22,7 +22,7 @@ from dpbounds.privacy.publishing.certificates.claims import all_attained, calibr
 from dpbounds.privacy.publishing.certificates.releases import release_of
 from dpbounds.privacy.publishing.hints import hints_for
 from dpbounds.privacy.publishing.numerals import exact_text
-from dpbounds.privacy.publishing.publishable import finite_ends, versions
+from dpbounds.privacy.publishing.publishable import demand_all_orders, finite_ends, versions
 from dpbounds.privacy.relations import Order, Relation, as_relation
 from dpbounds.privacy.values import Target
 
@@ -40,11 +40,11 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
             stand-alone checker can confirm it only a little above the budget, the account alone.
 
     Raises:
-        CertificateError: There is nothing to certify (an infinite bound), δ is 0, or the calibration's value is not a
-            parameter of its mechanism, so that a checker could not identify it.
+        CertificateError: There is nothing to certify (an infinite bound, or one order of neighbours), δ is 0, or the
+            calibration's value is not a parameter of its mechanism, so that a checker could not identify it.
         NotCertified: The account of a calibration's mechanism could not be proven again.
     """
-    demand("subject", subject, Account, Calibration)
+    demand_all_orders(subject, "certificate")
     _demand_a_delta(subject)
     calibration: dict[str, object] | None = None
     if isinstance(subject, Calibration):

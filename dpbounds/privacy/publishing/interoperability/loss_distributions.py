@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
-from dpbounds.errors import DpboundsError, InvalidValue, UnsupportedMechanism, shown
+from dpbounds.errors import DpboundsError, InvalidValue, UnsupportedMechanism, demand, shown
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import Direction, ExactLike, to_float
 from dpbounds.expressions.working import OUTER_PRECISION, working

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -181,17 +182,24 @@ def bulk_level(landscape: LossSum, saddle: SaddlePoint, nats: float, sharpness: 
     target = -nats - 1
     least = min([saddle.epsilon, *(epsilon for epsilon, _ in saddle.others)])
 
-    def reached(level: float) -> tuple[float, float]:
-        tilts = saddle.tilt * np.geomspace(1.0, 3000.0, 60)
-        total = tilts * (tilts + 1) * landscape.squared_shift / 2 + saddle.deepest(tilts)
-        for law in landscape.laws:
-            edge, softness = edge_at(law, level), bulk_softness(law.part, sharpness)
-            log_mass = law.log_mass + log_erfc((law.t - edge) / softness)
-            exponent = log_mass + np.multiply.outer(tilts, law.loss)
+    tilts = saddle.tilt * np.geomspace(1.0, 3000.0, 60)
+    noise = tilts * (tilts + 1) * landscape.squared_shift / 2 + saddle.deepest(tilts)
+
+    @cache  # levels of the same edges are one
+    def reached_below(edges: tuple[float, ...]) -> tuple[float, float]:
+        total = noise
+        for law, edge in zip(landscape.laws, edges, strict=True):
+            log_mass = law.log_mass + log_erfc((law.t - edge) / bulk_softness(law.part, sharpness))
+            exponent = np.multiply.outer(tilts, law.loss)
+            exponent += log_mass
             top = exponent.max(axis=1)
-            total = total + law.part.count * (top + np.log(np.exp(exponent - top[:, None]).sum(axis=1)))
+            exponent -= top[:, None]
+            total = total + law.part.count * (top + np.log(np.exp(exponent, out=exponent).sum(axis=1)))
         best = int(np.argmin(total))
         return float(total[best]), float(tilts[best])
+
+    def reached(level: float) -> tuple[float, float]:
+        return reached_below(tuple(edge_at(law, level) for law in landscape.laws))
 
     low, high = -14.0, math.log(max(least, 1e-12))
     if least <= 0 or reached(math.exp(low) * least)[0] > target:
