@@ -62,10 +62,7 @@ LEAVES: dict[type[Mechanism], Callable[[Fraction, Relation], Mechanism]] = {  # 
     mechanisms.Laplace: lambda s, _: mechanisms.Laplace(s),
     mechanisms.UniformBall: lambda s, _: mechanisms.UniformBall(8 * s, 2),
     mechanisms.DiscreteLaplace: lambda s, _: mechanisms.DiscreteLaplace(s),
-    mechanisms.TruncatedDiscreteLaplace: lambda s, _: mechanisms.TruncatedDiscreteLaplace(s, reach=20),
-    mechanisms.TruncatedDiscreteGaussian: lambda s, _: mechanisms.TruncatedDiscreteGaussian(s, reach=12),
     mechanisms.Skellam: lambda s, _: mechanisms.Skellam(s * s, dimension=1),
-    mechanisms.NoiseInShares: lambda s, _: mechanisms.NoiseInShares("gaussian", s * s / 4, 5, colluding=1),
     mechanisms.DiscreteGaussian: lambda s, _: mechanisms.DiscreteGaussian(s, dimension=1),
     mechanisms.MixtureOfGaussians: lambda s, _: mechanisms.MixtureOfGaussians(s, {0: "0.2", "0.5": "0.3", 1: "0.5"}),
     mechanisms.PermuteAndFlip: lambda s, declared: mechanisms.PermuteAndFlip(1 / s, relation=declared),
@@ -81,6 +78,9 @@ LEAVES: dict[type[Mechanism], Callable[[Fraction, Relation], Mechanism]] = {  # 
     mechanisms.MatrixMechanism: lambda s, _: mechanisms.MatrixMechanism(
         s, [[1], [-1, 1]], "fixed-order", separation=1, groups="content"
     ),
+    mechanisms.TruncatedDiscreteLaplace: lambda s, _: mechanisms.TruncatedDiscreteLaplace(s, reach=20),
+    mechanisms.TruncatedDiscreteGaussian: lambda s, _: mechanisms.TruncatedDiscreteGaussian(s, reach=12),
+    mechanisms.NoiseInShares: lambda s, _: mechanisms.NoiseInShares("gaussian", s * s / 4, 5, colluding=1),
 }
 
 
@@ -231,9 +231,6 @@ ASKERS: dict[str, Asker] = {
     "accountants.certified.account": lambda m, relation: (
         account(m, epsilon=0, relation=relation, tolerance=ROUGH).enclosure.exact_upper
     ),
-    "accountants.rounds.after_rounds": lambda m, relation: (
-        rounds.after_rounds(m, [1], delta=DELTA, relation=relation, tolerance=ROUGH)[1].exact_upper
-    ),
     "budgets.calibration.calibrate": lambda m, relation: calibration.calibrate(_louder(m), 8, DELTA, relation).value,
     "budgets.calibration.sufficient_noise": lambda m, relation: calibration.sufficient_noise(
         _louder(m), Budget(Fraction(8), DELTA, relation)
@@ -310,6 +307,9 @@ ASKERS: dict[str, Asker] = {
         ).exact_upper
     ),
     "publishing.interoperability.loss_distributions.to_privacy_loss_distribution": _written_losses,
+    "accountants.rounds.after_rounds": lambda m, relation: (
+        rounds.after_rounds(m, [1], delta=DELTA, relation=relation, tolerance=ROUGH)[1].exact_upper
+    ),
 }
 
 # --- The enumeration -------------------------------------------------------------------------------------------------
