@@ -13,7 +13,7 @@ import click
 from dpbounds.cli.printing.output import plain, plain_text
 from dpbounds.cli.questions.allocation import ALLOCATED, ALLOCATION_OPTIONS
 from dpbounds.cli.questions.matrices import MATRIX_OPTIONS
-from dpbounds.cli.questions.options import POSITIVE, Word, missing, options, unfit
+from dpbounds.cli.questions.options import POSITIVE, Word, missing, names_of, options, unfit
 from dpbounds.cli.questions.training import (
     BATCH_SIZE_OPTIONS,
     EVERY_ITERATE,
@@ -23,6 +23,7 @@ from dpbounds.cli.questions.training import (
     SAMPLE_RATE_OPTION,
     SAMPLINGS,
     SHUFFLED,
+    TRAINING_OPTIONS,
     TRUNCATED,
     WITH_REPLACEMENT,
     Training,
@@ -40,18 +41,6 @@ if TYPE_CHECKING:
 CYCLIC = "cyclic"
 _ORDERS = ("fixed", "secret")
 _VISITED = (SHUFFLED, CYCLIC)
-_UNASKED = (
-    "noise_multiplier",
-    "noise_stddev",
-    "noise_variance",
-    "clipping_norm",
-    "bound",
-    "steps",
-    "release",
-    "smoothness_step",
-    "weight_decay_step",
-    "order",
-)
 _CHOSEN = ("sample_rate", "batch_size", "max_batch_size", "batches", "participations", "redraw", "epochs", "order")
 
 
@@ -125,8 +114,9 @@ def read_drawing(given: Mapping[str, Any], records: int, relation: Relation, ste
         raise unfit(f"--order {given['order']}", f"needs --sampling {CYCLIC}")
     if given["sampling"] in _VISITED:
         return _by_epochs(given, records, relation, steps)
-    known = {**given, **dict.fromkeys(_UNASKED), "noise": "gaussian", "relation": relation, "dataset_size": records}
-    known["steps"] = steps
+    asked = {name: value for name, value in given.items() if name not in ("release", "order")}
+    known = {**dict.fromkeys(names_of(TRAINING_OPTIONS)), **asked, "noise": "gaussian", "relation": relation}
+    known |= {"dataset_size": records, "steps": steps}
     if steps is None and given["epochs"] is None and not correlated and given["sampling"] not in ALLOCATED:
         known["steps"] = 1  # the algorithm chooses, and only the scheme is read
     training = read_training(known, "noise")

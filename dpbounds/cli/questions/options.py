@@ -175,6 +175,21 @@ def options(*decorators: Callable[[Callback], Callback]) -> Callable[[Callback],
     return decorate
 
 
+def names_of(decorator: Callable[[Callable[[], None]], Callable[[], None]]) -> tuple[str, ...]:
+    """Return the names under which a verb receives the options of a decorator, in the order of the help text.
+
+    >>> names_of(options(click.option("--batch-size"), click.option("--redraw/--same-bins")))
+    ('batch_size', 'redraw')
+    """
+
+    @click.command()
+    @decorator
+    def verb() -> None:
+        """Do nothing."""
+
+    return tuple(param.name for param in verb.params if param.name)
+
+
 RECORDS_OPTIONS = options(
     click.option("--data", type=FILE, metavar="CSV", help="CSV file of your own records, with a line of column names."),
     click.option("--label", metavar="NAME", help="Label column of --data (default: the last)."),

@@ -12,13 +12,14 @@ from click.core import ParameterSource
 
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions.local_reports import read_reports
-from dpbounds.cli.questions.matrices import stream_parameters
-from dpbounds.cli.questions.options import note, reading, unfit
+from dpbounds.cli.questions.matrices import MATRIX_OPTIONS, stream_parameters
+from dpbounds.cli.questions.options import names_of, note, reading, unfit
 from dpbounds.cli.questions.training import (
     FIXED_SIZE,
     GAUSSIAN,
     LAST_ITERATE,
     SHUFFLED,
+    TRAINING_OPTIONS,
     TRUNCATED,
     Epochs,
     Training,
@@ -36,24 +37,11 @@ from dpbounds.privacy.relations import Relation
 
 Read = TypeVar("Read")
 
-_TRAINING = (
-    *(
-        "noise_multiplier",
-        "noise_stddev",
-        "noise_variance",
-        "clipping_norm",
-        "sample_rate",
-        "steps",
-        "epochs",
-        "sampling",
-        "batch_size",
-        "max_batch_size",
-        "bound",
-    ),
-    *("batches", "participations"),
+_MATRIX = names_of(MATRIX_OPTIONS)
+# those of a run that are None where they are not given; a ledger says nothing of the number of records
+_TRAINING = tuple(
+    name for name in names_of(TRAINING_OPTIONS) if name not in (*_MATRIX, "noise", "redraw", "release", "dataset_size")
 )
-_MATRIX = ("matrix", "toeplitz", "tree", "bands", "participation", "separation", "at_most", "groups", "error")
-_HIDDEN = ("smoothness_step", "weight_decay_step", "order")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +108,7 @@ def read_subject(given: dict[str, Any]) -> Subject:
         InvalidValue: Options that contradict each other, or a file that is not a ledger.
         UsageError: Options that are missing.
     """
-    reports = read_reports(given, (*_TRAINING, *_HIDDEN, *_MATRIX))
+    reports = read_reports(given, (*_TRAINING, *_MATRIX))
     if reports is not None:
         return Subject(*reports, given["batches"])
     if given["ledger"] is None:
@@ -133,7 +121,7 @@ def read_subject(given: dict[str, Any]) -> Subject:
         raise unfit(
             "--redraw" if given["redraw"] else "--same-bins", "does not fit --ledger, which contains this choice"
         )
-    for name in (*_TRAINING, *_HIDDEN):
+    for name in _TRAINING:
         if given[name] is not None:
             option = f"--{name.replace('_', '-')} {output.plain_text(given[name])}"
             raise unfit(option, "does not fit --ledger, which contains this choice")
