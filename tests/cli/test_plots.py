@@ -125,7 +125,7 @@ def test_a_plan_is_drawn_against_the_number_of_records(tmp_path):
     figure = plots.plan(lambda n: plan("gradient-norm", dataset_size=n, **known), Fraction(100))
     drawn = _lines(figure)
     assert drawn["without any algorithm"][1] == [1.0] * 5
-    (name,) = (name for name in drawn if name.startswith("dpbounds/storm "))
+    (name,) = (name for name in drawn if name.startswith("dpbounds, storm "))
     (there,) = (one for one in plan("gradient-norm", dataset_size=100, **known).ranking if one.id == "dpbounds/storm")
     assert name.endswith(f"(meaningful from n = {there.meaningful_from.dataset_size})")
     marks = [line for line in figure.axes[0].lines if line.get_label() == "_"]
