@@ -26,7 +26,7 @@ from dpbounds.opacus.optimizers import FlatOptimizer, GhostOptimizer, PerLayerOp
 from dpbounds.privacy.values import positive
 
 AUTOMATIC = "automatic"
-STABILITY = 0.01  # of Bu, Wang, Zha & Karypis 2023
+STABILITY = 0.01  # the default γ, as in Bu, Wang, Zha & Karypis 2023
 _ADDED = 1e-6  # by Opacus, to the norm in the denominator
 
 

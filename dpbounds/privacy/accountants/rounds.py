@@ -1,4 +1,4 @@
-"""What a run has spent after each of several numbers of rounds."""
+"""Bounds on the privacy that a run has spent after each of several numbers of rounds."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ BOXES: list[tuple[str, Mechanism, twins.Base]] = [
         dp.AboveThreshold(threshold_noise=2, query_noise=4, relation=ZO),
         twins.above_threshold_mechanism(2.0, 4.0, declared=Order.ZERO),
     ),
-    ("response", dp.RandomizedResponse(1), twins.Box(replace=twins.Pure(1.0))),
+    ("response", dp.RandomizedResponse(1), twins.Box(replace=twins.Pure(1.0), zero=twins.Pure(1.0))),
 ]
 
 

@@ -34,7 +34,7 @@ _FINEST_FRACTION = 1 << 24
 _SMALLEST_TILT, _LARGEST_TILT = 1e-6, 1e18
 _SHORT_WINDOW = 1000  # lattice points per standard deviation below which the window is short anyway
 _LARGEST_RANGE = 1 << 20  # lattice points under one step
-_LARGEST_INDEX = 1 << 52  # of a lattice point: its loss is then a double to within half a spacing
+_LARGEST_INDEX = 1 << 52  # largest index of a lattice point: doubles distinguish neighbouring points up to it
 _UNIFORM, _SCALES, _FINEST, _LOOK = 300, 300, 1e-9, 96  # nodes of a distribution: evenly spaced, at all scales; bits
 _SWEEP_COST = 2.5  # variance lost by the lower measure plus that gained by the upper one, in units of the latter
 
