@@ -130,7 +130,7 @@ def orders_of(relation: Relation, order: str | Order | None) -> tuple[Order, ...
     """
     if order is None:
         return relation.orders
-    if order not in relation.orders:
+    if not isinstance(order, str) or order not in relation.orders:
         given = repr(str(order)) if isinstance(order, str) else shown(order)
         raise InvalidValue("order", given, f"one of {', '.join(relation.orders)} under {relation}, or None for all")
     return (Order(order),)
