@@ -308,6 +308,12 @@ def test_rates_whose_inverse_is_no_double_are_one_line():
 
 
 @pytest.mark.seconds
+def test_a_delta_above_the_probability_of_any_use_bounds_no_noise():
+    with pytest.raises(dp.NotCertified, match="every value tried keeps it"):
+        dp.get_noise_multiplier(target_epsilon=0.5, target_delta="1e-5", sample_rate=1e-6, steps=3)
+
+
+@pytest.mark.seconds
 def test_a_calibration_beyond_all_plans_holds_a_value_and_says_that_it_may_be_far():
     found = dp.calibrate(lambda z: dp.PoissonSampled(dp.Gaussian(z), "0.01") ** 10**30, 1, "1e-6")
     assert not found.within_tolerance

@@ -91,7 +91,7 @@ class Mechanism(Displayed):
         phrase: The noise in words, with the names of parameters in braces.
         whole: Whether it defines the records of its steps itself, so that it cannot be combined with a sampling scheme.
         chooses: Whether it selects one of several candidates by their scores.
-        alone: What to do where nothing is proven of it inside another mechanism.
+        alone: Advice in the error that refuses it inside another mechanism.
         waits: Whether it waits for queries, which may depend on other releases in between (``interleaving.md``).
     """
 

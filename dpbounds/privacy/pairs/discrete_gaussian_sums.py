@@ -1,4 +1,4 @@
-"""The pair of a sum of equal discrete Gaussians, which is close to one discrete Gaussian and none."""
+"""The pair of a sum of equal discrete Gaussians, which is close to a discrete Gaussian, but is not one."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def sum_is_listed(share_variance: Fraction, shares: int, distance: int) -> bool:
 
 
 def masses_of_sum(share_variance: Fraction, shares: int, further: int = 0) -> tuple[list[arb], arb]:
-    """Return P(X = 0), ..., P(X = R) of a sum of discrete Gaussians, as far as they matter; a bound on P(X > R).
+    """Return P(X = 0), ..., P(X = R) of a sum of discrete Gaussians up to a negligible one, and a bound on P(X > R).
 
     Wide shares: those of a discrete Gaussian, as wide as the closeness. Others: a power of a polynomial, of which
     coefficients farther than W from the middle are left out (``shares.md``, section 3).
@@ -99,7 +99,7 @@ def masses_of_sum(share_variance: Fraction, shares: int, further: int = 0) -> tu
     Args:
         share_variance: s², the squared parameter of each share, at least 1.
         shares: n, at least 1.
-        further: How much farther than they matter.
+        further: The number of whole numbers to list beyond those.
 
     Raises:
         Declined: They are too many.

@@ -1,5 +1,6 @@
 """`dp.convert` against closed forms at 50 digits, chains of implications, and the examples of refusals."""
 
+import dataclasses
 from fractions import Fraction
 from itertools import pairwise
 
@@ -411,3 +412,9 @@ def test_the_best_parameter_of_pure_privacy_at_any_epsilon(epsilon):
 def test_a_divergence_too_large_for_a_parameter_of_all_tests_is_refused(rho):
     with pytest.raises(dp.NotCertified, match="no μ is proven here for all tests"):
         dp.convert(dp.ZCDP(rho, relation=RE), "gdp")
+
+
+@pytest.mark.parametrize("field", ["mechanism", "to", "at", "relation", "enclosure", "arrow"])
+def test_a_conversion_has_fields_of_its_types(field):
+    with pytest.raises(dp.InvalidValue, match=field):
+        dataclasses.replace(dp.convert(dp.PureDP(1, relation=RE), "zcdp"), **{field: "nonsense"})

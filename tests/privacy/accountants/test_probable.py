@@ -277,6 +277,7 @@ def test_tries_share_the_risk(monkeypatch: pytest.MonkeyPatch) -> None:
         (InvalidValue, THREE, {"confidence": 1}),
         (InvalidValue, THREE, {"confidence": 0}),
         (InvalidValue, THREE, {"samples": 0}),
+        (InvalidValue, THREE, {"samples": 10**18}),
         (InvalidValue, THREE, {"seed": -1}),
         (InvalidValue, THREE, {"seed": 0.5}),
         (InvalidValue, THREE, {"delta": 0}),

@@ -198,3 +198,10 @@ def test_numbers_out_of_their_domain():
             kind(0, 3)
         with pytest.raises(UnsupportedMechanism, match=f"at most {MOST_REACH}, not {MOST_REACH + 1}"):
             dp.delta(kind(2, MOST_REACH + 1), 1)
+
+
+def test_a_larger_scale_may_spend_more():
+    """So a scale is said exactly, and not rounded to a side."""
+    narrow, wide = (dp.TruncatedDiscreteLaplace(scale, reach=12) for scale in ("1", "4/3"))
+    assert dp.delta(narrow, "1.1") < dp.delta(wide, "1.1")
+    assert "scale 4/3 on" in wide.in_words(lambda value, side: f"{float(value):.3f}" if side == "up" else "at least")

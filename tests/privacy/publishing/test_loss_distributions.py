@@ -121,6 +121,8 @@ def test_what_is_no_guarantee():
         dp.from_privacy_loss_distribution(gaussian(False)).guarantee(RE)
     with pytest.raises(dp.InvalidValue, match="PrivacyLossDistribution"):
         dp.from_privacy_loss_distribution(dp.Gaussian(1))
+    with pytest.raises(dp.InvalidValue, match="pessimistic"):
+        dp.to_privacy_loss_distribution(dp.Gaussian(1), pessimistic=1)
     pld = theirs.PrivacyLossDistribution.create_from_rounded_probability({1: math.nan}, 0.0, 0.25)
     with pytest.raises(dp.InvalidValue, match="finite"):
         dp.from_privacy_loss_distribution(pld)

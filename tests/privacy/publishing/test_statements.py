@@ -142,11 +142,11 @@ NOISES: dict[str, tuple[Mechanism, str]] = {
     ),
     "truncated-discrete-laplace": (
         TruncatedDiscreteLaplace(THIRD, 9, 2),
-        "scale at least 0.333333333333 on [-9, 9], whole numbers, per-record l1 bound 2",
+        "scale 1/3 on [-9, 9], whole numbers, per-record l1 bound 2",
     ),
     "truncated-discrete-gaussian": (
         TruncatedDiscreteGaussian(THIRD, 9),
-        "parameter at least 0.333333333333 on [-9, 9], whole numbers, per-record l1 bound 1",
+        "parameter 1/3 on [-9, 9], whole numbers, per-record l1 bound 1",
     ),
     "skellam": (
         Skellam(THIRD, THIRD + 1, dimension=2),

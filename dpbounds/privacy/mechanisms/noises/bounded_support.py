@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dpbounds.errors import UnsupportedMechanism
-from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.expressions.exact import Direction, ExactLike, positive_integer
 from dpbounds.privacy import pairs
+from dpbounds.privacy.mechanisms.core import Writer
 from dpbounds.privacy.mechanisms.noises.whole_numbers import WholeNumberNoise
 from dpbounds.privacy.mechanisms.parameters import COUNT, NUMBER, parameter
 from dpbounds.privacy.relations import Order
@@ -27,13 +28,22 @@ class TruncatedNoise(WholeNumberNoise):
     reach: int
     bound: int
 
+    def in_words(self, write: Writer) -> str:
+        """Return the noise in words, with its scale exactly: a larger scale may spend more (``bounded_support.md``)."""
+
+        def exactly(value: Fraction, side: Direction) -> str:
+            text = write(value, "down")
+            return text if text == write(value, "up") else str(value)
+
+        return self.filled(self.phrase, exactly)
+
     def _between(self, decay: Fraction, power: int, order: Order) -> pairs.StepBound:
         """Return the pair of one coordinate that moves by the whole distance (``bounded_support.md``)."""
         most = pairs.bounded_support.MOST_REACH
         if self.reach > most:
             raise UnsupportedMechanism(
                 f"truncated noise is listed for a reach of at most {most}, not {self.reach}: take a smaller reach, or "
-                "noise that is not truncated (DiscreteLaplace, DiscreteGaussian)"
+                "noise without truncation"
             )
         distance = (2 if order.moves_twice else 1) * self.bound
         return pairs.StepBound.attained(pairs.truncated_noises(decay, power, self.reach, distance))
