@@ -12,7 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SECONDS, MEMORY = 20, 2 << 30  # of processor time; bytes beyond what the parent has mapped
-SECONDS_OF = {"plan": 60}  # it calibrates some twenty times where batches are limited
+SECONDS_OF = {
+    "plan": 60,  # it calibrates some twenty times where batches are limited
+    "tuned_guarantee": 90,  # a whole profile down to δ = 1e-20: random allocation under replace-one takes 45
+}
 _BLOCKED = 30.0  # seconds without any processor time, after which a child waits for something that never comes
 _FILES = 200 << 20
 _CRASHED = 99

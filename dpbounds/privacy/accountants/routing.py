@@ -143,7 +143,8 @@ def _within_simple_bounds(product: Product, asked: Question, found: list[Proof])
             if not found:
                 raise
             break
-        if relative_width(found[0]) <= _WIDE:
+        is_nothing = not asked.target.for_epsilon and found[0].enclosure.exact_upper <= _NOTHING
+        if is_nothing or relative_width(found[0]) <= _WIDE:
             break
     if not found:
         raise NotCertified("no bound holds without a route")

@@ -175,6 +175,21 @@ def test_an_epoch_in_secret_order_has_an_answer_below_all_doubles() -> None:
     assert 0 < found.exact_upper <= known.exact_upper
 
 
+def test_a_delta_that_is_proven_to_be_negligible_is_not_improved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record that comes spends 10^-157 827 at most: its divergences take ten seconds, and matter to nobody."""
+
+    def of_moments(*_: object) -> Proof:
+        pytest.fail("divergences were computed")
+
+    monkeypatch.setattr("dpbounds.privacy.accountants.routing.of_moments", of_moments)
+    arriving: Product = (
+        (ShiftedGaussians(Fraction(1, 10**8)), 1),
+        (SampledGaussians(Direction.ADD, Fraction(499_999, 10**11), Fraction(4, 25)), 9999),
+    )
+    found = prove_delta(arriving, Fraction(1), 1e-9).enclosure
+    assert 0 <= found.exact_lower <= found.exact_upper < Fraction(1, 10**1204)
+
+
 def test_divergences_that_hide_too_far_below_one_are_not_computed() -> None:
     """Of a rate of 1e-320 they take minutes, and show nothing."""
     product: Product = ((SampledGaussians(Direction.REMOVE, Fraction(1, 10**320), Fraction(1)), 3),)
