@@ -202,7 +202,7 @@ def plan(
         given,
         ranked([one for one in found if one.id not in apart]),
         tuple(
-            replace(one, why=f"not ranked: print hides how it depends on {', '.join(apart[one.id])}")
+            replace(one, why=f"not ranked: the published order hides how it depends on {', '.join(apart[one.id])}")
             for one in sorted(found, key=lambda one: one.id)
             if one.id in apart
         ),

@@ -420,7 +420,7 @@ def order_in(
     """
     hidden = _hidden_in(part, space)
     if hidden and not at_face_value:
-        raise NotComparable("print hides how it depends on " + ", ".join(hidden))
+        raise NotComparable("the published order hides how it depends on " + ", ".join(hidden))
     unknown = {symbol for power in part.expression.atoms(Pow) for symbol in power.exp.free_symbols} - set(fixed)
     if unknown and isinstance(part, Rate):
         names = ", ".join(sorted(symbol.name for symbol in unknown))

@@ -66,7 +66,7 @@ def no_floor(theorem: Theorem, part: Part, given: Mapping[str, Fraction]) -> str
         if not hidden and part.restored_expression is None:
             hidden = tuple(one for one in part.hides if given.get(one.name) != 1)
         if hidden:
-            return f"no floor: print hides how it depends on {', '.join(one.name for one in hidden)}"
+            return f"no floor: the published order hides how it depends on {', '.join(one.name for one in hidden)}"
     formula = part.expression if part.restored_expression is None else part.restored_expression
     names = {symbol.name for symbol in formula.free_symbols}
     every = trivial_bounds(theorem.metric, given)

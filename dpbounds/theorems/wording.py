@@ -113,7 +113,7 @@ def as_text(theorem: Theorem) -> str:
         lines.append(drawn(part.expression, theorem.local))
         restored = part.restored_expression
         if restored is not None:
-            lines += ["  with the constants that print takes as 1:", drawn(restored, theorem.local)]
+            lines += ["  with the constants that the paper takes as 1:", drawn(restored, theorem.local)]
         lines += [*(f"  needs {_condition(one, theorem)}" for one in part.conditions), ""]
     legend = letters_of(theorem)
     if legend:
@@ -180,7 +180,7 @@ def as_markdown(theorem: Theorem, level: int = 2) -> str:
         lines += ["$$", displayed(part, theorem), "$$", ""]
         restored = part.restored_expression
         if restored is not None:
-            lines += [f"With what print takes as 1: ${in_latex(restored, theorem.local)}$.", ""]
+            lines += [f"With the constants that the paper takes as 1: ${in_latex(restored, theorem.local)}$.", ""]
         if part.conditions:
             lines += [f"Needs {_conditions_markdown(part.conditions, theorem)}.", ""]
     lines += _section("Errata:\n", map(_erratum_markdown, theorem.errata))

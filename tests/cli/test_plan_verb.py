@@ -52,7 +52,7 @@ def test_for_people(said):
     assert max(map(len, out.splitlines())) <= 110
     assert "1 Lowy et al. 2024, Corollary 4.3, explicit <= 0.001135" in " ".join(out.split())
     assert out.index("proven bounds\n") < out.index("orders of growth\n") < out.index("not ranked\n")
-    assert "Gao & Wright 2023: print hides how it depends on epsilon, delta" in " ".join(out.split())
+    assert "Gao & Wright 2023: the published order hides how it depends on epsilon, delta" in " ".join(out.split())
     assert "without any algorithm: at most 1: no gradient is longer than lipschitz" in out
     assert "not ranked: a value is missing\n" in out
     assert "needs batch_size" in out

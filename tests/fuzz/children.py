@@ -80,7 +80,9 @@ def _watched(pid: int) -> tuple[int, str]:
     while True:
         done, status = os.waitpid(pid, os.WNOHANG)
         if done:
-            stopped = "more than 20 s" if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU else ""
+            stopped = (
+                "too much processor time" if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU else ""
+            )
             return status, stopped
         now = _processor_time(pid)
         if now > used:

@@ -86,7 +86,7 @@ def test_cases_are_always_the_same_and_reach_every_option():
         (Ended(2, "", "dpbounds: no\n", ""), ["c.csv"], "left behind"),
         (Ended(0, "x", "", ""), ["c.csv.tmp"], "nobody named"),
         (Ended(0, "", "", ""), [], "nothing on standard output"),
-        (Ended(-24, "", "", "more than 20 s"), [], "more than 20 s"),
+        (Ended(-24, "", "", "too much processor time"), [], "too much processor time"),
     ],
 )
 def test_what_a_fault_is(ended, changed, told):

@@ -198,7 +198,7 @@ def test_like_is_ranked_with_like(metric):
     for one in found.apart:
         assert one.place == 0
         assert set(one.hides) & {symbol.name for symbol in DECIDING}
-        assert one.why.startswith("not ranked: print hides how it depends on ")
+        assert one.why.startswith("not ranked: the published order hides how it depends on ")
 
 
 @pytest.mark.parametrize("epsilon", ["1", "1/100"])

@@ -137,8 +137,8 @@ def test_kl_losses_at_an_exponent():
 
 def test_what_print_hides_cannot_be_compared_where_it_grows():
     name = "cited/gao-wright-2023/main-result"
-    assert dict(promises("sosp").left_out)[name] == "print hides how it depends on epsilon"
-    assert name in ids(promises("sosp", space=at_epsilon(0)).uppers)  # a constant ε is what print means
+    assert dict(promises("sosp").left_out)[name] == "the published order hides how it depends on epsilon"
+    assert name in ids(promises("sosp", space=at_epsilon(0)).uppers)  # the paper means a constant ε
     assert name not in ids(promises("sosp", space=at_epsilon(1)).uppers)
 
 

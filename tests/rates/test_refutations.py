@@ -158,7 +158,7 @@ def test_a_lower_bound_in_another_norm_does_not_pass_on_to_a_larger_class():
 
 
 def test_hidden_logarithms_are_no_contradiction():
-    """√(d ln(1/δ))/(nε) is no upper bound of which print leaves the logarithm out; the same with none is refuted."""
+    """A lower bound with logarithms does not refute a rate that hides them; it refutes one that does not."""
 
     def plain():
         private = sqrt(dimension) / (dataset_size * epsilon)

@@ -71,7 +71,7 @@ class Quantity:
         slope = fit(n, [vector(result, self.name) for result in results], CONFIDENCE)
         promised = exponent(n, bounds)
         how = "faster than" if slope.high < promised else "more slowly than" if slope.low > promised else "as fast as"
-        printed = f" and print {self.printed}" if self.printed else ""
+        printed = f" and the paper's {self.printed}" if self.printed else ""
         return (
             f"like n^{slope.value:.2f} (exponent in [{slope.low:.2f}, {slope.high:.2f}]), the bound at these n like "
             f"n^{promised:.2f}{printed}: it falls {how} its bound"

@@ -54,7 +54,7 @@ def _findings(results: Sequence[Result]) -> tuple[str, ...]:
     half = ", ".join(f"{_exact(d, Fraction(1, 2)):.3g}" for d in _DIMENSIONS)
     return (
         f"{len(results)} Monte Carlo points lie within {max(scores):.2g} standard errors of equation (6); "
-        "the curves rise in the distance and in the dimension, as print says.",
+        "the curves rise in the distance and in the dimension, as in the paper.",
         f"At half a radius δ is {half} for d = {', '.join(map(str, _DIMENSIONS))}: in many dimensions a radius of a "
         "few distances protects nothing, and the radius has to grow like the root of d.",
     )

@@ -2,7 +2,7 @@
 
 Print does not say how the gradient's norm was measured. Here it is the norm of the projected gradient, root mean square
 over repetitions, at the noisy gradient (what their Theorem 2 bounds) and at the exact one (the stationarity of the
-point). Steps are 1/(2L) and fixed: print takes TFOCS's, which look at the data unless fed private answers.
+point). Steps are 1/(2L) and fixed: the paper takes TFOCS's, which look at the data unless fed private answers.
 """
 
 from __future__ import annotations
@@ -63,7 +63,11 @@ def _of_epsilon(here: list[Result]) -> str:
     return (
         f"over the last {_LAST} of T = 200 steps the norm at the exact gradient is {_list(exact)} (at the "
         f"noisy one {_list(noisy)}) for ε = 0.1, 0.5, 2, 5 and without noise: "
-        + ("less privacy, less error, as print says." if falls else "not falling in ε everywhere, unlike print.")
+        + (
+            "less privacy, less error, as in the paper."
+            if falls
+            else "not falling in ε everywhere, unlike in the paper."
+        )
     )
 
 
@@ -74,17 +78,17 @@ def _of_steps(here: list[Result]) -> str:
     second = "the noisy norm shows the second term." if _falls(noisy[::-1]) else "here the first term rules."
     return (
         f"averaged over the run, the norm at the noisy gradient is {_list(noisy)} for T = 50, 100, 200, 400, 800 (like "
-        f"T^{exponent(steps[2:], noisy[2:]):.2f} from T = 200 on), at the exact gradient {_list(exact)}. Print says "
-        "the bounds do not depend on T; at a fixed step size the bound is a/T + bT: "
+        f"T^{exponent(steps[2:], noisy[2:]):.2f} from T = 200 on), at the exact gradient {_list(exact)}. The paper "
+        "says the bounds do not depend on T; at a fixed step size the bound is a/T + bT: "
         + ("the noisy norm falls first and then grows." if first_falls else second)
     )
 
 
 def _of_records(here: list[Result]) -> str:
     noisy, exact = ([_end(result, name) for result in here] for name in ("noisy_path", "exact_path"))
-    falls = "smaller with more records, as print says."
+    falls = "smaller with more records, as in the paper."
     if not (_falls(noisy) and _falls(exact)):
-        falls = "not smaller with more records everywhere, unlike print."
+        falls = "not smaller with more records everywhere, unlike in the paper."
     return (
         f"over the last {_LAST} of T = 400 steps the norm at the noisy gradient is {_list(noisy)} for n = 1000, 2500, "
         f"5000, 10 000 (exponent {exponent(_RECORDS, noisy):.2f}; at fixed T the noise alone gives -1), at the exact "

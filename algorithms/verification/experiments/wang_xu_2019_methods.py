@@ -99,8 +99,8 @@ def _order(epsilon: float, here: dict[str, Result]) -> str:
     ahead = [method for method, end in others.items() if ours.low > end.high]
     told = f"ε = {epsilon:g}, over the last {last:g} steps the norms are: {values}. "
     if len(beaten) == len(others):
-        return told + "Our method is better than all of them, as print says."
-    told += "Print says that our method is better than the previous ones: that holds against "
+        return told + "Our method is better than all of them, as in the paper."
+    told += "The paper says that our method is better than the previous ones: that holds against "
     told += _listed(beaten) or "none of them"
     if ahead:
         told += f", and the other way round against {' and '.join(_winner(method, here[method]) for method in ahead)}"

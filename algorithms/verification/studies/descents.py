@@ -346,7 +346,7 @@ def _broken(last: int) -> kinds.PlannedCheck:
         measured, promised = Measured(after, before, after), Enclosure.exactly(Fraction(1, 2), "budget")
         return Check(_QUOTING, "spent", promised, measured, verdict, f"{ends} of 0.5, certified")
 
-    name = f"refutes print: zhang as quoted keeps ε = 0.5 up to T = {last} only"
+    name = f"refutes the paper: zhang as quoted keeps ε = 0.5 up to T = {last} only"
     return kinds.PlannedCheck(
         _QUOTING, "spent", name, _quoted(which="zhang", records=500, steps=(last, last + 1)), judge
     )
@@ -370,7 +370,7 @@ CHECKS = (*_PROJECTED, *_MIRRORED, *_LANGEVIN, *_LOCAL_PL, *_PERTURBED, *_WEIGHT
 
 
 def _printed_ball(budget: PrivacyBudget) -> tuple[Algorithm, Any]:
-    del budget  # print has one radius for every budget
+    del budget  # the paper has one radius for every budget
     return PerturbedGradientDescent.as_printed(_smooth(), steps=3), _smooth()
 
 

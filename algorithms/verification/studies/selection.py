@@ -129,7 +129,7 @@ def _loss(theorem: str, name: str, cells: kinds.CellsAt, promised: float) -> kin
 
 
 def _net_loss(theorem: str, variant: WhichVariant, promised: float) -> kinds.PlannedCheck:
-    refuted = "refutes print: " if promised > 1 else ""
+    refuted = "refutes the paper: " if promised > 1 else ""
     runs = cells(net_loss, records=_NEIGHBOURS, epsilon=1.0, variant=variant)
     return _loss(theorem, f"{refuted}privacy loss on a net, {variant}", runs, promised)
 

@@ -148,7 +148,7 @@ def _loss(variant: Variant, candidates: int) -> kinds.PlannedCheck:
         return kinds.computed(THEOREMS[variant], loss, Enclosure.exactly(high, "in units of ε"), verdict, reason)
 
     # the repaired Lemma 4.1 is what says 2ε of the printed algorithm, and names the loss above ε among its errata
-    refuted = "refutes print: " if variant == "as-printed" else ""
+    refuted = "refutes the paper: " if variant == "as-printed" else ""
     runs = cells(realised_loss, candidates=by_size(candidates, (candidates, 5 * candidates)), variant=variant)
     name = f"{refuted}realised loss ({variant}), k = {candidates}"
     return kinds.PlannedCheck(THEOREMS[variant], "formula", name, runs, judge)
@@ -178,7 +178,7 @@ CHECKS = (
     kinds.PlannedCheck(
         _EXPLICIT,
         "formula",
-        "refutes print: the noise of Theorem 4.2 spends 4 φ",
+        "refutes the paper: the noise of Theorem 4.2 spends 4 φ",
         cells(printed_search, records=by_size(4000, 16_000)),
         _printed,
     ),

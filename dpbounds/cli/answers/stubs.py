@@ -52,7 +52,9 @@ def _theorem(name: str) -> Stubs:
     is_id = ID.fullmatch(name) and name.count("/") >= 1 + cited and not name.startswith("ours/")
     if not is_id or stem.startswith("_") or not _is_module(*folder.parts, stem):
         allowed = "an id, such as my-paper-2026/theorem-2 or cited/my-paper-2026/theorem-2"
-        raise InvalidValue("NAME", name, allowed, "the paper, then the item as print has it; dpbounds/... is our own")
+        raise InvalidValue(
+            "NAME", name, allowed, "the paper, then the item as the paper numbers it; dpbounds/... is our own"
+        )
     pieces = name.split("/")
     paper, item = "/".join(pieces[: 1 + cited]), "/".join(pieces[1 + cited :])
     group = folder.parts[2]  # the tests of all cited papers share a folder

@@ -296,7 +296,7 @@ def _print(found: Plan, top: int, records: Records) -> None:
     for one in found.ranking[:top]:
         _print_guarantee(one, _command(one, found, records))
     if found.apart:
-        click.echo("\nnot ranked: what print hides decides")
+        click.echo("\nnot ranked: the published order hides what decides the rank")
         for one in found.apart:
             say(f"{cited_as(one.id)}: {one.why.removeprefix('not ranked: ')}", 2)
     if found.missing:

@@ -38,7 +38,7 @@ THEOREM = PAPER.theorem(
     where="Section 3, Algorithm 1; the accounting is derived here",
     bounds="privacy",
     status="proved",
-    sampling="full batch (b₁ = b₂ = n); print leaves open how smaller batches are drawn",
+    sampling="full batch (b₁ = b₂ = n); the paper leaves open how smaller batches are drawn",
     assumptions="Lipschitz, smooth, unconstrained",
     parts=(
         Bound(

@@ -21,7 +21,7 @@ def derived() -> Table:
         in_print=("statement", "derived", "printed", "agrees"),
         preface=(
             "The free parameter of each sum is chosen by exact elimination; nothing is typed in. Logarithms are left "
-            "out of the comparison, and constants wherever print hides them.",
+            "out of the comparison, and constants where the papers hide them.",
         ),
         footnotes=tuple(
             f"{cited_as(one.id)}: the derived order is larger where {' and '.join(region)}."

@@ -88,8 +88,8 @@ def privacy_as_printed() -> Table:
             f"At {at_in_words(REFERENCE)}; a statement takes from this what it needs.",
         ),
         footnotes=(
-            "constant: where print leaves a constant of the noise open, the smallest one (rounded up) for which the "
-            "promise is kept under replace-one at these values, and the spend is at that constant.",
+            "constant: where the paper leaves a constant of the noise open, the smallest one (rounded up) for which "
+            "the promise is kept under replace-one at these values, and the spend is at that constant.",
             "Versions with constants of this library are listed like the published ones.",
         ),
     )  # fmt: skip

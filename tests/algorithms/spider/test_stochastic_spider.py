@@ -142,7 +142,7 @@ def test_noise_as_printed_spends_four_phi_in_the_search_if_a_record_is_replaced(
     run = method.run(problem, repetitions=3)
     assert float(zcdp_rho(run.ledger.mechanism(), Relation.REPLACE_ONE) / phi) == pytest.approx(4, rel=1e-9)
     assert float(zcdp_rho(run.ledger.mechanism(), Relation.ADD_OR_REMOVE_ONE) / phi) == pytest.approx(1, rel=1e-9)
-    assert run.budget is None  # what print claims is not kept
+    assert run.budget is None  # the paper's claim is not kept
     assert run.ledger.spent("1e-5").lower > 1.5
 
 

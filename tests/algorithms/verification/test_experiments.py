@@ -81,7 +81,7 @@ CASES = [
             "breaks it from T = 122 on": 1,
         },
         [
-            (OURS, "end", 1e-3, "better than all of them, as print says", 2),
+            (OURS, "end", 1e-3, "better than all of them, as in the paper", 2),
             (OURS, "end", 1e3, "that holds against none of them, and the other way round against Zhang et al.", 2),
             (OURS, "average", 1e3, ", fails and is", 2),
             ('"zhang"', "spent_lower", 100, "breaks its promise", 2),
