@@ -101,7 +101,7 @@ def _promise(theorem: Theorem) -> tuple[TableCell, ...] | None:
     values.update((quantity.name, _LOCAL[quantity.name]) for quantity in theorem.local if quantity.name in _LOCAL)
     if theorem.privacy.claim is Claim.TOTAL_VARIATION:
         if theorem.metric is not Metric.PRIVACY:
-            return None  # the radius is chosen for a δ, which is not a promise of print
+            return None  # the radius is chosen for a δ, which is not a promise of the paper
         values["delta"] = _promised_delta(theorem, values)
     constant = ""
     if noise_constant in theorem.privacy.needs:
