@@ -31,6 +31,7 @@ from dpbounds.rates.promises import (
     STRONGER,
     as_shape,
     as_status,
+    candidates,
     claims_of,
     elsewhere,
     quotes,
@@ -41,7 +42,6 @@ from dpbounds.rates.trivial import Trivial, floor_of, no_floor, trivial_bounds
 from dpbounds.theorems.assumptions import Assumption
 from dpbounds.theorems.record import Bound, Metric, Part, Rate, Side, Status, Theorem
 from dpbounds.theorems.references import cited_as
-from dpbounds.theorems.registry import library
 from dpbounds.theorems.standing import standing, standing_in_words
 
 
@@ -159,8 +159,8 @@ def plan(
     for one in own:
         demand("own", one, Theorem)
     enough = {wanted, *STRONGER.get(wanted, ())}
-    candidates = [one for one in (*library(), *own) if one.side and enough & {one.metric, one.reaches}]
-    given = _admitted(values, candidates)
+    statements = [one for one in (*candidates(wanted), *own) if one.side and enough & {one.metric, one.reaches}]
+    given = _admitted(values, statements)
     budget = Budget(given["epsilon"], given["delta"], as_relation(relation))
     trivial = trivial_bounds(wanted, given)
     request = Request(given, budget, limits, trivial)
@@ -168,7 +168,7 @@ def plan(
     floors: list[tuple[str, Enclosure, bool]] = []
     missing: list[tuple[str, tuple[str, ...]]] = []
     left_out: list[tuple[str, str]] = []
-    for theorem in candidates:
+    for theorem in statements:
         if quotes(theorem) or not any(isinstance(part, Bound | Rate) for part in theorem.parts):
             continue
         claims = claims_of(theorem, wanted) or _inverted(theorem)
@@ -224,10 +224,10 @@ def _refused(
     return elsewhere(theorem, part, side, shapes)
 
 
-def _admitted(values: Mapping[str, ExactLike], candidates: Sequence[Theorem]) -> dict[str, Fraction]:
+def _admitted(values: Mapping[str, ExactLike], statements: Sequence[Theorem]) -> dict[str, Fraction]:
     """Return the numbers under their quantities' own names, checked."""
     local: dict[str, Quantity] = {}
-    for theorem in candidates:
+    for theorem in statements:
         local.update((quantity.name, quantity) for quantity in theorem.local)
     given: dict[str, Fraction] = {}
     for name, value in values.items():

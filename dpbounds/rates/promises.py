@@ -37,7 +37,7 @@ from dpbounds.rates.spaces import Space, standard
 from dpbounds.theorems import assumptions as known
 from dpbounds.theorems.assumptions import Assumption
 from dpbounds.theorems.record import Bound, Claim, Metric, Parameter, Part, Rate, Side, Status, Theorem
-from dpbounds.theorems.registry import library
+from dpbounds.theorems.registry import library, on_metrics
 from dpbounds.theorems.standing import standing, standing_in_words
 
 # What an algorithm is for; about other metrics there is nothing to compare.
@@ -189,7 +189,7 @@ def promises(
     lowers: list[Promise] = []
     pure_lowers: list[Promise] = []
     left_out: list[tuple[str, str]] = []
-    every = library() if statements is None else statements
+    every = candidates(wanted) if statements is None else statements
     for theorem in every:
         if theorem.metric is wanted and not claims_of(theorem, wanted) and theorem.side and not quotes(theorem):
             left_out.append((theorem.id, ON_THE_WAY if _has_formula(theorem) else NO_FORMULA))
@@ -247,9 +247,10 @@ def _fixed(name: str, value: Fraction, space: Space) -> tuple[Symbol, Fraction]:
 
 def as_metric(name: str | Metric) -> Metric:
     """Return the metric of that name, if results about it can be compared; else ``InvalidValue``."""
-    if name not in metrics():
+    wanted = next((one for one in GOALS if one == name), None)
+    if wanted is None or not any(claims_of(theorem, wanted) for theorem in candidates(wanted)):
         raise InvalidValue("metric", name, "one of " + ", ".join(metrics()), "about others there is nothing to compare")
-    return Metric(name)
+    return wanted
 
 
 def as_status(name: str | Status) -> Status:
@@ -275,6 +276,11 @@ def metrics() -> tuple[str, ...]:
 
 
 # --- Which parts of a statement bound a metric ------------------------------------------------------------------------
+
+
+def candidates(metric: Metric) -> tuple[Theorem, ...]:
+    """Return the library's statements on a metric, on stronger ones, and on numbers of records that reach them."""
+    return on_metrics(metric, *STRONGER.get(metric, ()), Metric.SAMPLE_SIZE)
 
 
 def claims_of(theorem: Theorem, metric: Metric) -> tuple[tuple[Part, Side], ...]:

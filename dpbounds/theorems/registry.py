@@ -16,7 +16,7 @@ from typing import Any
 
 from dpbounds.errors import InvalidValue, demand, nearest, shown
 from dpbounds.theorems.index import INDEX, Entry, file_of, indexed, listing, module_of, modules, order
-from dpbounds.theorems.record import Theorem
+from dpbounds.theorems.record import Metric, Theorem
 from dpbounds.theorems.references import id_of
 
 
@@ -94,7 +94,7 @@ def own_statements(files: Iterable[str | Path]) -> tuple[Theorem, ...]:
     Raises:
         InvalidValue: One cannot be read, or its id is one of the library's or another file's.
     """
-    taken = {one.id for one in library()}
+    taken = {entry.id for entry in listing()}
     found = []
     for file in files:
         statement = from_file(Path(file))
@@ -128,6 +128,16 @@ def _statement_in(module: Any, name: str) -> Theorem:
 def library() -> tuple[Theorem, ...]:
     """Every statement (this imports all of them)."""
     return tuple(_statement_in(importlib.import_module(name), name) for name in modules())
+
+
+@cache
+def on_metrics(*metrics: Metric) -> tuple[Theorem, ...]:
+    """Return the library's statements on some quantities, in the order of :func:`library`; it imports only these.
+
+    The index says which they are.
+    """
+    names = {module_of(entry.id) for entry in listing() if entry.metric in metrics}
+    return tuple(_statement_in(importlib.import_module(name), name) for name in modules() if name in names)
 
 
 def write_index() -> None:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 
+from dpbounds.theorems.index import listing
 from dpbounds.theorems.record import Part, Status, Theorem
-from dpbounds.theorems.registry import library
+from dpbounds.theorems.registry import theorem as statement
 
 PROVEN = (Status.PROVED_HERE, Status.PROVED, Status.REPAIRED)
 # From the best to the worst. A definition or a measurement that is relied on takes nothing away.
 _ORDER = (*PROVEN, Status.CLAIMED, Status.CONJECTURED, Status.DISPUTED, Status.FALSE)
-
-
-@cache
-def _by_id() -> dict[str, Theorem]:
-    return {theorem.id: theorem for theorem in library()}
 
 
 def standing(theorem: Theorem, part: Part | None = None) -> Status:
@@ -42,8 +38,7 @@ def standing_in_words(theorem: Theorem, part: Part | None = None) -> str:
 
 @cache
 def _foundation(name: str) -> Status:
-    found = _by_id().get(name)
-    if found is None:
+    if not any(entry.id == name for entry in listing()):
         return Status.CLAIMED  # an id of someone's own file
-    known = standing(found)
+    known = standing(statement(name))
     return known if known in _ORDER else Status.PROVED

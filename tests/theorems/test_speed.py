@@ -8,7 +8,7 @@ import pytest
 
 from dpbounds.theorems import registry
 from dpbounds.theorems.checking import sample
-from dpbounds.theorems.record import Bound
+from dpbounds.theorems.record import Bound, Metric
 from tests.work import calls
 
 MANY_CALLS = 25_000  # of Python functions; the most is a quarter of it, the first evaluation takes up to 740 000
@@ -27,6 +27,29 @@ def test_listing_loads_little():
     assert others <= {"click"}
     assert len([name for name in loaded if name.startswith("dpbounds")]) <= 20, loaded
     assert len(loaded) <= 200, loaded
+
+
+@pytest.mark.seconds
+def test_a_map_of_one_metric_imports_few_statements():
+    """Those on the metric and those that their proofs use: about 70 modules of 300."""
+    code = (
+        "import sys; from dpbounds.cli import main; main(['regimes', 'sosp']); "
+        "print(*(name for name in sys.modules if name.startswith('dpbounds.papers.')), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "boundaries" in done.stdout
+    assert 30 <= len(done.stderr.split()) <= 120
+
+
+def test_statements_on_a_metric_are_those_of_the_library():
+    for metric in Metric:
+        assert registry.on_metrics(metric) == tuple(one for one in registry.library() if one.metric is metric)
+    assert registry.on_metrics(*Metric) == registry.library()
+
+
+def test_numbers_of_records_that_reach_a_metric_are_found_by_their_own():
+    """``candidates`` relies on it."""
+    assert {one.metric for one in registry.library() if one.reaches is not None} == {Metric.SAMPLE_SIZE}
 
 
 ENTERED = """

@@ -80,7 +80,7 @@ def command(
         statuses=statuses or ACCEPTED,
         assuming=assuming,
         values=assignments(tuple(word for word in words if word not in files)),
-        statements=(*library(), *own_statements(files)),
+        statements=(*library(), *own_statements(files)) if files else None,
     )
     found = compared(known, space)
     if plot is not None:

@@ -129,8 +129,9 @@ class _Wanted:
         from dpbounds.theorems.registry import library, own_statements
 
         statements = own_statements(self.own) if self.own else ()
-        local = (one.name for each in (*library(), *statements) for one in each.local) if self.at else ()
-        for word in self.at.keys() - by_name().keys() - set(local):
+        unknown = self.at.keys() - by_name().keys()
+        local = {one.name for each in (*library(), *statements) for one in each.local} if unknown else set()
+        for word in unknown - local:
             raise InvalidValue("--at", word, "a quantity's name", "such as n, d, epsilon, lipschitz, smoothness")
         found = table(name, self.at, statements)
         shown = {row[0].text.split(": ")[0] for row in found.rows if isinstance(row[0], Id) and row[0].own}

@@ -10,7 +10,7 @@ from dpbounds.rates.tightness import choices, descents, frank_wolfe, sampled, si
 from dpbounds.rates.tightness.instances import Finding, Instance, compare
 from dpbounds.theorems.parts import Bound
 from dpbounds.theorems.record import Metric, Side, Theorem
-from dpbounds.theorems.registry import library
+from dpbounds.theorems.registry import on_metrics
 from dpbounds.theorems.standing import PROVEN, standing
 
 INSTANCES = (
@@ -69,14 +69,9 @@ class Row:
 
 def statements() -> Iterator[Theorem]:
     """Yield every statement with a proven bound with constants on an output of an algorithm."""
-    for theorem in library():
+    for theorem in on_metrics(*GOALS, Metric.SAMPLE_SIZE):
         bounds = [part for part in theorem.parts if isinstance(part, Bound)]
-        goal = theorem.metric in GOALS or theorem.metric is Metric.SAMPLE_SIZE
-        if (
-            goal
-            and theorem.side in (Side.UPPER, Side.LOWER)
-            and any(standing(theorem, one) in PROVEN for one in bounds)
-        ):
+        if theorem.side in (Side.UPPER, Side.LOWER) and any(standing(theorem, one) in PROVEN for one in bounds):
             yield theorem
 
 

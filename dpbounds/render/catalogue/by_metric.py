@@ -11,7 +11,7 @@ from dpbounds.render.catalogue.statements import assumed, named, stood
 from dpbounds.render.tables import Formula, Table, TableCell
 from dpbounds.theorems.record import Bound, Metric, Part, Rate, Side, Status, Theorem
 from dpbounds.theorems.references import cited_as
-from dpbounds.theorems.registry import library
+from dpbounds.theorems.registry import on_metrics
 from dpbounds.theorems.standing import standing
 
 METRICS = {
@@ -30,7 +30,7 @@ def by_metric(name: str, at: Values, own: Sequence[Theorem] = ()) -> Table:
     metrics = METRICS[name]
     rows: list[Row] = []
     notes: list[str] = []
-    for theorem in (*library(), *own):
+    for theorem in (*on_metrics(*metrics), *own):
         if theorem.metric not in metrics or theorem.side is None or _quotes(theorem):
             continue
         shown = _shown(theorem, theorem in own)
