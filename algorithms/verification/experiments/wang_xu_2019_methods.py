@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from scipy import stats
-
 from dpbounds.algorithms.verification.experiments.base import Experiment, of_task
 from dpbounds.algorithms.verification.experiments.runs import method_path, method_posed, quoted_noise
 from dpbounds.algorithms.verification.experiments.sizes import CONFIDENCE
-from dpbounds.algorithms.verification.judging.checks import Measured, mean_interval
+from dpbounds.algorithms.verification.judging.checks import Measured, mean_interval, student_quantile
 from dpbounds.algorithms.verification.judging.planned_checks import by_size, cells, together
 from dpbounds.algorithms.verification.sweeping.cells import Result, number, parameter, text, vector
 from dpbounds.algorithms.verification.sweeping.trials import bound_of
@@ -49,7 +47,7 @@ def _bound(ours: Result) -> float:
 
 def _path(method: str, result: Result) -> Line:
     means, errors = vector(result, "path"), vector(result, "path_error")
-    width = float(stats.t.ppf((1 + CONFIDENCE) / 2, parameter(result, "repetitions") - 1))
+    width = student_quantile(parameter(result, "repetitions") - 1, CONFIDENCE)
     low, high = (
         tuple(mean + side * error for mean, error in zip(means, errors, strict=True)) for side in (-width, width)
     )

@@ -125,6 +125,11 @@ class Check:
         return f"{self.verdict}: {self.kind} of {self.theorem}: {self.reason}"
 
 
+def student_quantile(freedom: float, confidence: float) -> float:
+    """Return t with P(|T| <= t) = confidence for Student's T; an interval has t standard errors on each side."""
+    return float(special.stdtrit(freedom, (1 + confidence) / 2))
+
+
 def mean_interval(repetitions: ArrayLike, confidence: float = 0.95) -> Measured:
     """Return the mean of independent repetitions and Student's t interval; from a single one, the whole line."""
     samples = finite_samples(repetitions)
@@ -132,9 +137,7 @@ def mean_interval(repetitions: ArrayLike, confidence: float = 0.95) -> Measured:
     mean = float(samples.mean())
     if len(samples) < 2:
         return Measured(mean, -math.inf, math.inf)
-    half = float(
-        special.stdtrit(len(samples) - 1, (1 + confidence) / 2) * samples.std(ddof=1) / math.sqrt(len(samples))
-    )
+    half = student_quantile(len(samples) - 1, confidence) * float(samples.std(ddof=1)) / math.sqrt(len(samples))
     return Measured(mean, mean - half, mean + half)
 
 

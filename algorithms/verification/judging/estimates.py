@@ -21,6 +21,7 @@ from dpbounds.algorithms.verification.judging.checks import (
     formatted_upper,
     held_below,
     share_of,
+    student_quantile,
     valid_share,
 )
 from dpbounds.algorithms.verification.sweeping.cells import NotMeasured
@@ -68,7 +69,7 @@ def measured(numbers: Numbers, confidence: float) -> Measured:
         raise InvalidValue("numbers", ", ".join(numbers), "hits and draws, or sum, squares and draws")
     mean = plain["sum"] / draws
     variance = max(0.0, plain["squares"] / draws - mean**2) * draws / (draws - 1)
-    half = float(special.stdtrit(draws - 1, (1 + confidence) / 2)) * math.sqrt(variance / draws)
+    half = student_quantile(draws - 1, confidence) * math.sqrt(variance / draws)
     return Measured(mean, mean - half, mean + half)
 
 

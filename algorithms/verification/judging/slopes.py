@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from dpbounds.algorithms.verification.judging.checks import Verdict, valid_share
+from dpbounds.algorithms.verification.judging.checks import Verdict, student_quantile, valid_share
 from dpbounds.algorithms.verification.sweeping.cells import NotMeasured
 from dpbounds.errors import InvalidValue
 
@@ -128,7 +128,7 @@ def fit(sizes: ArrayLike, samples: Sequence[ArrayLike], confidence: float = 0.99
     valid_share("confidence", confidence)
     logs = np.log(x) - np.log(x).mean()
     value, error, freedom = _estimated(logs / (logs**2).sum(), groups)
-    half = float(special.stdtrit(freedom, (1 + confidence) / 2)) * error
+    half = student_quantile(freedom, confidence) * error
     curvature, bend = _bend(logs, groups)
     return Slope(value, value - half, value + half, confidence, len(groups), curvature, bend)
 

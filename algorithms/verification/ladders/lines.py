@@ -16,9 +16,8 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
-from dpbounds.algorithms.verification.judging.checks import Verdict, finite_samples
+from dpbounds.algorithms.verification.judging.checks import Verdict, finite_samples, student_quantile
 
 Array = NDArray[np.float64]
 Relation = Literal["<=", "=", ">="]
@@ -123,7 +122,7 @@ def _line(low: Rung, high: Rung, confidence: float) -> Line:
         without = steps[1:]
         error = math.sqrt((repetitions - 1) / repetitions * float(((without - without.mean()) ** 2).sum()))
     scale = max(abs(left), abs(right))
-    half = float(stats.t.ppf((1 + confidence) / 2, repetitions - 1)) * error if error > 0 else error
+    half = student_quantile(repetitions - 1, confidence) * error if error > 0 else error
     verdict = Verdict.UNDECIDED if math.isnan(error) else _judged(high.relation, step, half, scale)
     return Line(high.claim, high.due, left, right, high.relation, error, verdict)
 
