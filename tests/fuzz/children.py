@@ -14,6 +14,7 @@ from pathlib import Path
 SECONDS, MEMORY = 20, 2 << 30  # of processor time; bytes beyond what the parent has mapped
 SECONDS_OF = {
     "plan": 60,  # it calibrates some twenty times where batches are limited
+    "remaining": 120,  # a calibration, and a search for the number of releases: ε = 1e6, or truncated samples
     "tuned_guarantee": 90,  # a whole profile down to δ = 1e-20: random allocation under replace-one takes 45
 }
 _BLOCKED = 30.0  # seconds without any processor time, after which a child waits for something that never comes

@@ -154,6 +154,10 @@ class Crossing:
             if self._decided_at_the_end():
                 assert self.safe is not None
                 return self.safe, None
+            if self.solve == "noise" and self.wanted != "unsafe":
+                least = self._value(RANGES["noise"][1])
+                if self.evidence.suffices_at_once(least):
+                    raise self._every_value_keeps_it()
             bracket = self._bracket()
             if bracket is None and self._look(Fraction(1), COARSE, FINE).suffices:
                 return self.safe, None

@@ -73,6 +73,9 @@ class Evidence(Protocol):
     def proven(self, value: Fraction, tolerances: Sequence[float]) -> Excess:
         """Prove bounds of the excess. The tolerances are tried in turn, until a proof decides."""
 
+    def suffices_at_once(self, value: Fraction) -> bool:
+        """Return whether a bound that takes milliseconds proves that a value suffices."""
+
 
 @dataclass(slots=True)
 class OfProducts:
@@ -124,6 +127,16 @@ class OfProducts:
             useful = width <= _WIDEST * tolerances[-1] * max(1.0, -logs[1])
         return Excess(
             logs[0] - _log(target), logs[1] - _log(target), width, upper <= target, lower > target, bool(useful)
+        )
+
+    def suffices_at_once(self, value: Fraction) -> bool:
+        """Return whether the record is drawn so rarely that no loss of its draws exceeds the budget."""
+        from dpbounds.privacy.routes.drawn_steps import delta_ends
+
+        found = [as_gaussian(product) for product in self.products(value)]
+        return all(
+            product is not None and delta_ends(product, self.budget.epsilon)[1] <= self.budget.delta
+            for product in found
         )
 
     def _enclosed(self, products: tuple[Product, ...], tolerances: Sequence[float]) -> tuple[Fraction, Fraction]:
@@ -183,6 +196,10 @@ class OfShuffling:
         spent: Enclosure = account_at(self.factory(value), self.budget.at_delta, self.budget.relation).enclosure
         over = self._excess(spent.upper)
         return Excess(over, over, 0.0, spent.exact_upper <= self.budget.epsilon, fails=False, useful=over < math.inf)
+
+    def suffices_at_once(self, value: Fraction) -> bool:
+        """Return False: every record is in a batch."""
+        return False
 
     def _excess(self, epsilon: float) -> float:
         return math.log(max(epsilon, _LEAST) / max(float(self.budget.epsilon), _LEAST))

@@ -558,6 +558,7 @@ def test_blocks_by_position_may_each_publish_their_last_iterate():
     [
         ({"mechanism": dp.Laplace(1)}, "of type Gaussian"),
         ({"smoothness_step": 0}, "greater than 0"),
+        ({"smoothness_step": bytearray(b"1")}, "a number"),
         ({"order": "cyclic"}, "fixed or shuffled or secret"),
         ({"batches": 0}, "positive whole number"),
         ({"epochs": "2.5"}, "positive whole number"),

@@ -236,6 +236,8 @@ def test_bounds_survive_composition():
 def test_what_is_not_written():
     with pytest.raises(dp.InvalidValue, match="interval"):
         dp.to_privacy_loss_distribution(dp.Gaussian(1), interval=1e-5)
+    with pytest.raises(dp.InvalidValue, match="interval must be at most 1000000"):
+        dp.to_privacy_loss_distribution(dp.Gaussian(1), interval=10**400)
     with pytest.raises(dp.InvalidValue, match="tail"):
         dp.to_privacy_loss_distribution(dp.ApproximateDP(1, "1e-3", relation=RE), RE)
     with pytest.raises(dp.UnsupportedMechanism, match="no attack"):

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 _PRECISION = 256
 _MOST_POINTS = 1 << 13  # kept of a PLD that is read
 _MOST_LOSSES = 1 << 13  # on each side of 0, in a PLD that is written
+_LARGEST_INTERVAL = 10**6  # of losses, in a PLD that is written: a choice
 _METHOD = "masses of a PLD"
 _Curve = list[tuple[Fraction, Fraction]]  # at losses 0, Δ, 2Δ, ...: both bounds of δ
 
@@ -221,6 +222,8 @@ def to_privacy_loss_distribution(
         ) from None
     demand("pessimistic", pessimistic, bool)
     step, neighbours = positive(interval, "interval"), as_relation(relation)
+    if step > _LARGEST_INTERVAL:
+        raise InvalidValue("interval", interval, f"at most {_LARGEST_INTERVAL}")
     step = Fraction(to_float(step, "up"))
     farthest = epsilon_of(mechanism, open_unit(tail, "tail"), neighbours).exact_upper
     if farthest == math.inf:
