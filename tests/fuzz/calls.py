@@ -133,7 +133,12 @@ def _of_result(name: str, result: Any, given: dict[str, Any], victim: str) -> li
     wanted = {one.name: str(one.annotation) for one in parameters_of(name)}.get(victim, "")
     value = given.get(victim)
     is_number = isinstance(value, numbers.Real | Decimal) and not isinstance(value, bool)
-    if wanted.startswith("ExactLike") and not is_number and not isinstance(value, str | type(None)):
+    if (
+        wanted.startswith("ExactLike")
+        and "Sequence" not in wanted
+        and not is_number
+        and not isinstance(value, str | type(None))
+    ):
         found.append(f"took {type(value).__name__} for a number")
     return found
 

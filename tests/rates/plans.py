@@ -9,5 +9,5 @@ from dpbounds.theorems.registry import theorem
 def plan_of(names, metric, **numbers):
     """The plan, if the library had these statements only."""
     chosen = tuple(theorem(name) for name in names.split())
-    with mock.patch.object(dpbounds.rates.plan, "library", return_value=chosen):
+    with mock.patch.object(dpbounds.rates.plan, "candidates", return_value=chosen):
         return dpbounds.rates.plan.plan(metric, **numbers)

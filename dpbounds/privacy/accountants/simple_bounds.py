@@ -22,6 +22,7 @@ from dpbounds.expressions.enclosure import Enclosure, End, ball_end
 from dpbounds.expressions.exact import brief
 from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants.questions import CLOSED_FORM_PRECISION, epsilon_by_closed_form
+from dpbounds.privacy.pairs.core import MOST_HIDDEN_BITS
 from dpbounds.privacy.pairs.pairs import Moments, Product, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined, Proof, planned_in_doubles
 from dpbounds.privacy.routes.closed_forms import certainly_infinite, closed_form_delta, has_closed_form
@@ -31,7 +32,6 @@ RELEASES = "single release and basic composition"
 PARTS = "basic composition of parts"
 _MOST_PARTS = 8
 _TRIAL = Fraction(1, 10**9)  # δ at which the ε of the parts are compared, to share a given ε in proportion: a choice
-_MOST_HIDDEN = 512  # bits that a divergence of order 2 may lose next to 1; more takes seconds
 
 Prove = Callable[[Product, Target], Proof]
 
@@ -136,7 +136,7 @@ def of_moments(product: Product, target: Target) -> Proof:
 
     if not all(Moments.OWN in pair.moments for pair, _ in product):
         raise Declined("the divergences known are not those of the pairs")
-    if any(pair.lost_bits(Fraction(2)) > _MOST_HIDDEN for pair, _ in product):
+    if any(pair.lost_bits(Fraction(2)) > MOST_HIDDEN_BITS for pair, _ in product):
         raise Declined("the divergences are too small to be computed quickly")
     try:
         high = spent_at_most(product, target)

@@ -13,8 +13,11 @@ from fractions import Fraction
 from dpbounds.errors import InvalidValue, NotCertified, demand_function
 from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.budgets.calibration import Calibration, calibrate
+from dpbounds.privacy.budgets.parameter import PROBES
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.core import listed_pairs
+from dpbounds.privacy.pairs.core import MOST_HIDDEN_BITS
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.accountant import converted
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
@@ -100,8 +103,15 @@ def calibrate_by_renyi(
     """Return the smallest noise (a double, to nine digits) for which the Rényi accountant proves (ε, δ).
 
     It is what other libraries' Rényi accountants would ask for had they all real orders; ``calibrate`` needs less.
+
+    Raises:
+        NotCertified: No noise keeps the budget, or a rate is so small that the divergences would take minutes.
     """
+    demand_function("factory", factory)
     budget = Budget.of(target_epsilon, target_delta, relation)
+    products = [each.product for each in neighbour_classes(factory(PROBES["noise"]), budget.relation).every()]
+    if any(pair.lost_bits(Fraction(2)) > MOST_HIDDEN_BITS for product in products for pair, _ in product):
+        raise NotCertified("the Rényi divergences are too small to be computed quickly: use calibrate")
 
     def suffices(mechanism: Mechanism) -> bool:
         return converted(mechanism, budget.at_delta, budget.relation).enclosure.exact_upper <= budget.epsilon

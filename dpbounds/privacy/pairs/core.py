@@ -392,12 +392,18 @@ def changed(pair: _P, **fields: object) -> _P:
     return found
 
 
+MOST_HIDDEN_BITS = 512  # that a divergence of order 2 may lose next to 1; more takes seconds
+
+
 def hidden_bits(order: Fraction, rate: Fraction, spread: Fraction) -> int:
     """Return about -log2 of λ(λ-1) q²/z²; 0 if that is above 1."""
-    small = (
-        math.log2(min(1.0, float(order) * float(order - 1))) + 2 * math.log2(rate) - math.log2(max(Fraction(1), spread))
-    )
+    small = math.log2(min(1.0, float(order) * float(order - 1))) + 2 * _log2(rate) - _log2(max(Fraction(1), spread))
     return max(0, -math.floor(small))
+
+
+def _log2(number: Fraction) -> float:
+    """Return a logarithm, also of numbers beyond the range of doubles."""
+    return math.log2(number.numerator) - math.log2(number.denominator)
 
 
 def rough_variance_of_draws(draws: Draws, squared: float) -> float:

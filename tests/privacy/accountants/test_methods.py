@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import dpbounds.privacy.mechanisms as dp
-from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.privacy.accountants.certified import account
 from dpbounds.privacy.accountants.side_by_side import METHODS, MethodValue, all_methods, by_method
 from dpbounds.privacy.budgets.targets import (
@@ -146,3 +146,9 @@ def test_noise_by_the_renyi_accountant_is_more_than_enough() -> None:
     assert renyi_epsilon(training(noise), "1e-6").enclosure.exact_upper <= 1
     assert renyi_epsilon(training(noise * Fraction(999, 1000)), "1e-6").enclosure.exact_upper > 1
     assert account(training(noise), delta="1e-6").enclosure.upper < 1
+
+
+@pytest.mark.parametrize("digits", [100, 400])
+def test_a_rate_whose_divergences_take_minutes_is_refused(digits: int) -> None:
+    with pytest.raises(NotCertified, match="too small to be computed quickly: use calibrate"):
+        calibrate_by_renyi(lambda z: dp.PoissonSampled(dp.Gaussian(z), Fraction(1, 10**digits)) ** 3, 2, "1e-5")
