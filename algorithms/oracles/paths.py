@@ -111,7 +111,7 @@ class PathGradientOracle:
         """
         share = self._shares(X, *previous)
         if (self._left() < share).any():
-            raise BudgetExceeded("the path is longer than what was planned: nothing was released")
+            raise BudgetExceeded("the path is longer than planned: nothing was released")
         for generator, part in zip(self.generators, share, strict=True):
             self.spent[generator] = self.spent.get(generator, 0.0) + float(part)
         return asked_at(self, self._answer, X, *previous)

@@ -122,7 +122,7 @@ class Target:
         Args:
             delta: δ, if ε is the unknown.
             epsilon: ε, if δ is the unknown.
-            pure: Whether δ = 0 is a question with an answer.
+            pure: Whether δ = 0 is allowed.
         """
         if delta is not None and epsilon is None:
             return cls("delta", promised_delta_or_zero(delta) if pure else promised_delta(delta))

@@ -125,7 +125,7 @@ _several = partial(calibrated_on, SelectedStochasticGradientDescent.calibrated, 
 
 
 def _labelled(records: int, dimension: int) -> LinearScores:
-    """Labels by a hyperplane, records clipped to norm 1: the data on which the classifier descends."""
+    """Return records clipped to norm 1, with labels by a hyperplane."""
     features = np.random.default_rng(0).standard_normal((records, dimension))
     labels = np.where(features[:, 0] > 0, 1.0, -1.0)
     return Records(features, labels, outputs=1, loss=LOGISTIC).clipped_to(Fraction(1))

@@ -203,7 +203,7 @@ def test_an_answer_beyond_the_path_is_refused_before_anything_is_drawn():
     y = x + np.array([[0.1, 0.0], [1.4, 0.0]])
     assert oracle.afforded(y, x).tolist() == [True, False]
     states = [generator.bit_generator.state for generator in generators]
-    with pytest.raises(BudgetExceeded, match="longer than what was planned"):
+    with pytest.raises(BudgetExceeded, match="longer than planned"):
         oracle(y, x)
     assert [generator.bit_generator.state for generator in generators] == states
     assert [entry.mechanism() for entry in ledger.close().releases] == [Gaussian(10)]
