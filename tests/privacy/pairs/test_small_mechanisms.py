@@ -190,6 +190,38 @@ def test_no_coordinate_moves_by_two(bound: str, dimension: int | None, moved: in
         assert (curve(mechanism, Order.REMOVE) - one).max() > 0.05
 
 
+def joint_delta(variance: float, moves: tuple[int, ...], epsilon: float) -> float:
+    """δ(ε) of independent discrete Gaussians that move, as a sum over all outcomes, in floating point."""
+    x = np.arange(-14, 19)
+    p, q = np.ones(1), np.ones(1)
+    for move in moves:
+        f, g = (np.exp(-((x - at) ** 2) / (2 * variance)) for at in (move, 0))
+        p, q = np.outer(p, f / g.sum()).ravel(), np.outer(q, g / g.sum()).ravel()
+    return float(np.maximum(p - np.exp(epsilon) * q, 0).sum())
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    ("bound", "dimension", "relation", "moves"),
+    [
+        ("2.3", None, AR, (2, 1)),
+        ("2.9", 3, AR, (2, 2)),
+        ("2.9", 1, AR, (2,)),
+        ("1.5", None, RE, (2, 2)),
+        (2, None, AR, (2,)),
+    ],
+)
+def test_an_attack_moves_as_many_coordinates_as_the_norm_allows(
+    bound: str, dimension: int | None, relation: Relation, moves: tuple[int, ...]
+) -> None:
+    mechanism = dp.DiscreteGaussian("1.13", bound, dimension=dimension)
+    found = account(mechanism, epsilon="0.4", relation=relation).enclosure
+    assert float(found.exact_lower) == pytest.approx(joint_delta(1.13**2, moves, 0.4), rel=1e-9)
+    assert found.exact_lower <= found.exact_upper
+    twice = account(mechanism**2, epsilon="0.4", relation=relation).enclosure
+    assert float(twice.exact_lower) == pytest.approx(joint_delta(1.13**2, (*moves, *moves), 0.4), rel=1e-5)
+
+
 def test_discrete_gaussian_noise_is_given_by_its_parameter_or_its_square() -> None:
     given, squared = (
         dp.DiscreteGaussian("1.5", 2, dimension=1),

@@ -7,6 +7,7 @@ supplies the factor: 1 where a record comes, goes or is zeroed, 2 where it is re
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -137,15 +138,36 @@ class DiscreteGaussian(WholeNumberNoise):
             moved = min(math.floor(squared), self.dimension or math.floor(squared))
             one = pairs.ShiftedDiscreteGaussians(variance, 1, scalar)
             return pairs.StepBound.attained(pairs.Combined(((one, moved),)))
-        # one coordinate moves by the whole distance where the norms of both vectors are whole numbers
-        attacks = (pairs.ShiftedDiscreteGaussians(variance, times * whole, scalar),)
-        return pairs.StepBound(pairs.RenyiProfile((), squared / (2 * variance)), attacks if is_listed else ())
+        profile = pairs.RenyiProfile((), squared / (2 * variance))
+        return pairs.StepBound(profile, (self._attack(times),) if is_listed else ())
+
+    def _attack(self, times: int) -> pairs.Pair:
+        """Return the pair of a vector that is put in place of the zero vector, or (twice) of its opposite."""
+        coordinates = Counter(long_vector(self.bound, self.dimension))
+        moved = tuple(
+            (pairs.ShiftedDiscreteGaussians(self.variance, times * each, scalar=False), count)
+            for each, count in coordinates.items()
+        )
+        return moved[0][0] if coordinates.total() == 1 else pairs.Combined(moved)
 
     def in_words(self, write: Writer) -> str:
         """Describe the noise, the sums, and the dimension if it is known."""
         scale = "parameter {noise_stddev}" if self.noise_variance is None else "squared parameter {noise_variance}"
         noise = f"discrete Gaussian noise of {scale}, whole numbers, per-record l2 bound {{bound}}"
         return self.filled(noise + in_dimensions(self.dimension), write)
+
+
+def long_vector(bound: Fraction, dimension: int | None) -> list[int]:
+    """Return a whole vector of l2 norm at most ``bound``: each coordinate is the largest that the others leave.
+
+    >>> long_vector(Fraction("2.9"), None)  # 8.41 >= 4 + 4
+    [2, 2]
+    """
+    left, found = math.floor(bound**2), list[int]()
+    while left and (dimension is None or len(found) < dimension):
+        found.append(math.isqrt(left))
+        left -= found[-1] ** 2
+    return found
 
 
 def bounded_vectors(bound: ExactLike, dimension: int | None) -> dict[str, Fraction | int | None]:
