@@ -206,7 +206,9 @@ class LastIterate(Mechanism):
 
 def _steps(given: ExactLike | Sequence[ExactLike], batches: int, epochs: int) -> Fraction | tuple[Fraction, ...]:
     """Return one number, or one for each epoch or step if they differ."""
-    if isinstance(given, str | bytes | bytearray) or not isinstance(given, Sequence):
+    if isinstance(given, bytes | bytearray):
+        raise InvalidValue("smoothness_step", given, "a number")
+    if isinstance(given, str) or not isinstance(given, Sequence):
         return positive(given, "smoothness_step")
     found = tuple(positive(practical(each, "smoothness_step"), "smoothness_step") for each in given)
     if len(found) not in (epochs, epochs * batches):
