@@ -94,6 +94,11 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
+def pytest_report_teststatus(report):
+    """Names a test as soon as it fails: a run of hours may be stopped before its summary."""
+    return ("failed", f"F[{report.nodeid}]", "FAILED") if report.failed and report.when == "call" else None
+
+
 def pytest_terminal_summary(terminalreporter):
     """Lists the fast tests that cost too much."""
     reports = [one for found in terminalreporter.stats.values() for one in found if getattr(one, "costly", 0) > _COSTLY]
