@@ -27,7 +27,7 @@ RULES = {
     "apart": r"\b(?:tell|tells|told|telling)\b[^.|]{0,40}\bapart\b|\b(?:hard|harder|easy|easier) to tell\b",
     "so many": r"\bso (?:many|much)\b(?! (?:as|that))",  # a number, by its name
     "in print": r"\bin print\b",  # in the published version
-    "print": r"\b(?:as|what|unlike|refutes) print\b|\bprint (?:takes|hides|says|has|claims|means)\b",  # the paper
+    "print": r"\b(?:as|what|unlike|refutes) print\b|\bprint (?:takes|hides|says|has|claims|means|does|leaves)\b",
     "law": r"(?<!power )(?<!power-)\blaws?\b(?! of large)",  # distribution
     "chance": r"\bchances?\b",  # probability
     "held against": r"\bheld against\b|\bholds? \w+ (?:\w+ )?against\b",  # compared with

@@ -403,6 +403,7 @@ USERS = {  # modules that ask for classes; those of the command line ask only wh
         "budgets.evidence",
         "budgets.group_crossing",
         "budgets.held",
+        "budgets.targets",
         "publishing.certificates.checking",
         "publishing.certificates.claims",
         "publishing.hints",

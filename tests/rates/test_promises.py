@@ -135,7 +135,7 @@ def test_kl_losses_at_an_exponent():
     assert name in ids(found.uppers)
 
 
-def test_what_print_hides_cannot_be_compared_where_it_grows():
+def test_a_hidden_dependence_cannot_be_compared_where_it_grows():
     name = "cited/gao-wright-2023/main-result"
     assert dict(promises("sosp").left_out)[name] == "the published order hides how it depends on epsilon"
     assert name in ids(promises("sosp", space=at_epsilon(0)).uppers)  # the paper means a constant ε

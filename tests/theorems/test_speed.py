@@ -14,15 +14,20 @@ from tests.work import calls
 MANY_CALLS = 25_000  # of Python functions; the most is a quarter of it, the first evaluation takes up to 740 000
 
 
-def test_listing_loads_little():
-    """A list of hundreds of statements is read from an index: no statement is imported, and no computer algebra."""
+def printed_and_loaded(*words):
+    """The output of a command, and the modules that it imports."""
     code = (
-        "import sys; before = set(sys.modules); from dpbounds.cli import main; main(['theorems']); "
+        "import sys; before = set(sys.modules); from dpbounds.cli import main; main(sys.argv[1:]); "
         "print(*sorted(set(sys.modules) - before), file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "statements;" in done.stdout
-    loaded = done.stderr.split()
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
+    return done.stdout, done.stderr.split()
+
+
+def test_listing_loads_little():
+    """A list of hundreds of statements is read from an index: no statement is imported, and no computer algebra."""
+    printed, loaded = printed_and_loaded("theorems")
+    assert "statements;" in printed
     others = {name.split(".")[0] for name in loaded} - sys.stdlib_module_names - {"dpbounds"}
     assert others <= {"click"}
     assert len([name for name in loaded if name.startswith("dpbounds")]) <= 20, loaded
@@ -32,13 +37,9 @@ def test_listing_loads_little():
 @pytest.mark.seconds
 def test_a_map_of_one_metric_imports_few_statements():
     """Those on the metric and those that their proofs use: about 70 modules of 300."""
-    code = (
-        "import sys; from dpbounds.cli import main; main(['regimes', 'sosp']); "
-        "print(*(name for name in sys.modules if name.startswith('dpbounds.papers.')), file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "boundaries" in done.stdout
-    assert 30 <= len(done.stderr.split()) <= 120
+    printed, loaded = printed_and_loaded("regimes", "sosp")
+    assert "boundaries" in printed
+    assert 30 <= len([name for name in loaded if name.startswith("dpbounds.papers.")]) <= 120
 
 
 def test_statements_on_a_metric_are_those_of_the_library():

@@ -1,8 +1,8 @@
 """Wang & Xu 2019, Figures 1 to 3 again: DP-GD at several ε, T and n, on their synthetic design and on Covertype.
 
-Print does not say how the gradient's norm was measured. Here it is the norm of the projected gradient, root mean square
-over repetitions, at the noisy gradient (what their Theorem 2 bounds) and at the exact one (the stationarity of the
-point). Steps are 1/(2L) and fixed: the paper takes TFOCS's, which look at the data unless fed private answers.
+The paper does not say how the gradient's norm was measured. Here it is the norm of the projected gradient, root mean
+square over repetitions, at the noisy gradient (their Theorem 2 bounds it) and at the exact one (the stationarity of
+the point). Steps are 1/(2L) and fixed: the paper takes TFOCS's, which look at the data unless fed private answers.
 """
 
 from __future__ import annotations

@@ -154,11 +154,9 @@ class Crossing:
             if self._decided_at_the_end():
                 assert self.safe is not None
                 return self.safe, None
-            if self.solve == "noise" and self.wanted != "unsafe":
-                least = self._value(RANGES["noise"][1])
-                if self.evidence.suffices_at_once(least):
-                    raise self._every_value_keeps_it()
             bracket = self._bracket()
+            if bracket is not None and self._needs_no_noise(bracket[0]):
+                raise self._every_value_keeps_it()
             if bracket is None and self._look(Fraction(1), COARSE, FINE).suffices:
                 return self.safe, None
             y, slope = (0.0, -1.0) if bracket is None else self._estimated(*bracket)
@@ -176,6 +174,12 @@ class Crossing:
 
     def _every_value_keeps_it(self) -> NotCertified:
         return NotCertified(f"the budget does not bound the {self.solve}: every value tried keeps it")
+
+    def _needs_no_noise(self, y: float) -> bool:
+        """Return whether the least noise suffices: asked where that at ``y`` does, which is estimated to overspend."""
+        if self.solve != "noise" or self.wanted == "unsafe":
+            return False
+        return all(self.evidence.suffices_at_once(self._value(place)) for place in (y, RANGES["noise"][1]))
 
     def _lacks(self, side: str) -> bool:
         return self.wanted in ("both", side) and getattr(self, side) is None

@@ -142,7 +142,7 @@ class DiscreteGaussian(WholeNumberNoise):
         return pairs.StepBound(profile, (self._attack(times),) if is_listed else ())
 
     def _attack(self, times: int) -> pairs.Pair:
-        """Return the pair of a vector that is put in place of the zero vector, or (twice) of its opposite."""
+        """Return the pair that an attack attains: a long vector replaces zero or, moving twice, its opposite."""
         coordinates = Counter(long_vector(self.bound, self.dimension))
         moved = tuple(
             (pairs.ShiftedDiscreteGaussians(self.variance, times * each, scalar=False), count)
@@ -158,7 +158,9 @@ class DiscreteGaussian(WholeNumberNoise):
 
 
 def long_vector(bound: Fraction, dimension: int | None) -> list[int]:
-    """Return a whole vector of l2 norm at most ``bound``: each coordinate is the largest that the others leave.
+    """Return a vector of whole numbers of l2 norm at most ``bound``, without zeros.
+
+    Each coordinate is the largest that those before it leave.
 
     >>> long_vector(Fraction("2.9"), None)  # 8.41 >= 4 + 4
     [2, 2]

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _PRECISION = 256
 _MOST_POINTS = 1 << 13  # kept of a PLD that is read
 _MOST_LOSSES = 1 << 13  # on each side of 0, in a PLD that is written
-_LARGEST_INTERVAL = 10**6  # of losses, in a PLD that is written: a choice
+_LARGEST_INTERVAL = 10**6  # largest interval of losses in a PLD that is written: a choice
 _METHOD = "masses of a PLD"
 _Curve = list[tuple[Fraction, Fraction]]  # at losses 0, Δ, 2Δ, ...: both bounds of δ
 
