@@ -24,6 +24,20 @@ stage() {
   summary+=$(printf '%7d  %s' $((SECONDS - started)) "$running")'\n'
 }
 
+# at_once COMMAND...: runs commands of one process each beside one another, and prints what each said when it ends.
+at_once() {
+  local each processes=() status=0
+  for each in "$@"; do
+    $each >"$work/at_once.${#processes[@]}" 2>&1 &
+    processes+=($!)
+  done
+  for each in "${!processes[@]}"; do
+    wait "${processes[$each]}" || status=1
+    cat "$work/at_once.$each"
+  done
+  return $status
+}
+
 left_out() {
   printf '\n== LEFT OUT: %s\n' "$*"
   summary+=$(printf '%7s  %s' '-' "LEFT OUT: $*")'\n'

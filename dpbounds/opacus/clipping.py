@@ -28,6 +28,7 @@ from dpbounds.privacy.values import positive
 AUTOMATIC = "automatic"
 STABILITY = 0.01  # the default γ, as in Bu, Wang, Zha & Karypis 2023
 _ADDED = 1e-6  # by Opacus, to the norm in the denominator
+_SAVED = "max_grad_norm"  # key of an adaptive norm in the state of its optimiser
 
 
 class _Scaled(DPOptimizer):  # type: ignore[misc]  # Opacus has no types
@@ -141,6 +142,16 @@ class AdaptiveOptimizer(WithGradients, _Scaled):
         """Discard the sums, and the count."""
         super().forget()
         self.doubled_count = 0
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state of the optimiser of PyTorch, and the present C."""
+        return {**super().state_dict(), _SAVED: self.max_grad_norm}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Load a state with the C of the run that saved it."""
+        norm = float(positive(state_dict.get(_SAVED, self.max_grad_norm), _SAVED))
+        super().load_state_dict(state_dict)
+        self.max_grad_norm = norm
 
 
 def multiplier_of_gradients(noise_multiplier: ExactLike, count_std: ExactLike) -> float:

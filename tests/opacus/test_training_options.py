@@ -312,6 +312,29 @@ def test_adaptive_clipping_step_by_step(mode: str) -> None:
     spent(engine)
 
 
+def test_a_checkpoint_keeps_the_adapted_norm(tmp_path: Any) -> None:
+    engine, model, optimizer, loader = private(**ADAPTIVE)
+    list(steps(model, optimizer, loader))
+    assert optimizer.max_grad_norm != C
+    engine.save_checkpoint(path=tmp_path / "saved", module=model, optimizer=optimizer)
+    again, fresh, other, _ = private(**ADAPTIVE)
+    again.load_checkpoint(path=tmp_path / "saved", module=fresh, optimizer=other)
+    assert other.max_grad_norm == optimizer.max_grad_norm
+    _, _, flat, _ = private()
+    flat.load_state_dict(optimizer.state_dict())  # whose norm is fixed
+    assert flat.max_grad_norm == C
+    other.load_state_dict(flat.state_dict())
+    assert other.max_grad_norm == optimizer.max_grad_norm
+
+
+@pytest.mark.parametrize("norm", [0, -1.0, math.nan, math.inf])
+def test_a_saved_norm_that_is_not_positive_is_refused(norm: float) -> None:
+    _, _, optimizer, _ = private(**ADAPTIVE)
+    with pytest.raises(InvalidValue, match="max_grad_norm"):
+        optimizer.load_state_dict({**optimizer.state_dict(), "max_grad_norm": norm})
+    assert optimizer.max_grad_norm == C
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_a_record_moves_gradients_and_count_together_by_at_most_one_unit(size: float) -> None:
     """In units of each noise, z times the contribution is in the unit ball; a long gradient is at its boundary."""
