@@ -12,6 +12,7 @@ import pytest
 import torch
 from opacus.utils.batch_memory_manager import BatchMemoryManager
 from torch import nn
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from torch.utils.data import DataLoader, Dataset, TensorDataset
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
@@ -280,6 +281,32 @@ def test_rows_that_are_not_the_copies_of_all_records_are_refused(change: Any) ->
     ):
         list(steps(model, optimizer, ((change(x), change(y)) for x, y in loader)))
     assert engine.accountant.history == []
+
+
+# --- what is computed from released weights ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["hooks", "functorch", "ghost"])
+def test_an_average_of_the_weights_follows_them(mode: str) -> None:
+    """An exponential moving average is computed from released weights; its model runs in evaluation mode."""
+    criterion = nn.MSELoss()
+    options = {"grad_sample_mode": mode, **({"criterion": criterion} if mode == "ghost" else {})}
+    engine, model, optimizer, *rest = private(**options)
+    criterion = rest[0] if mode == "ghost" else criterion
+    averaged = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(0.9)).eval()
+    followed: list[torch.Tensor] = []
+    for x, y in rest[-1]:
+        optimizer.zero_grad()
+        criterion(model(x), y).backward()
+        optimizer.step()
+        averaged.update_parameters(model)
+        now = torch.cat([each.detach().flatten() for each in optimizer.params])
+        followed.append(0.9 * followed[-1] + 0.1 * now if followed else now)
+        averaged(x)
+    mine = torch.cat([each.detach().flatten() for each in averaged.module.parameters()])
+    assert close(mine, followed[-1])
+    assert not close(mine, now)
+    spent(engine)
 
 
 # --- adaptive clipping ------------------------------------------------------------------------------------------------
