@@ -121,16 +121,26 @@ def basic(mechanism: Mechanism, relation: Relation) -> Fraction | float:
     return worst
 
 
-@pytest.mark.minutes
-@pytest.mark.parametrize(("light", "examples"), [(True, 100), (False, 5000)], ids=["light", "heavy"])
-@pytest.mark.parametrize("relation", [AR, RE], ids=str)
-def test_trees(relation: Relation, light: bool, examples: int) -> None:
+def check_trees(relation: Relation, light: bool, examples: int) -> None:
     @settings(max_examples=examples, database=None)
     @given(trees(relation, light), st.sampled_from(["basic", "less noise", "nothing"]))
     def check(build: Build, also: str) -> None:
         check_tree(build, relation, also)
 
     check()
+
+
+@pytest.mark.minutes
+@pytest.mark.parametrize(("light", "examples"), [(True, 100), (False, 300)], ids=["light", "heavy"])
+@pytest.mark.parametrize("relation", [AR, RE], ids=str)
+def test_trees(relation: Relation, light: bool, examples: int) -> None:
+    check_trees(relation, light, examples)
+
+
+@pytest.mark.minutes
+@pytest.mark.parametrize("relation", [AR, RE], ids=str)
+def test_many_trees(relation: Relation) -> None:
+    check_trees(relation, light=False, examples=5000)
 
 
 @pytest.mark.seconds
