@@ -24,7 +24,8 @@ stage() {
   summary+=$(printf '%7d  %s' $((SECONDS - started)) "$running")'\n'
 }
 
-# at_once COMMAND...: runs commands of one process each beside one another, and prints what each said when it ends.
+# at_once COMMAND...: runs commands at the same time, each given as one string, and prints the output of each in turn.
+# It fails if any of them fails.
 at_once() {
   local each processes=() status=0
   for each in "$@"; do

@@ -148,7 +148,7 @@ class AdaptiveOptimizer(WithGradients, _Scaled):
         return {**super().state_dict(), _SAVED: self.max_grad_norm}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Load a state with the C of the run that saved it."""
+        """Load a state, and the C that was saved with it; ``InvalidValue`` if that is not a positive number."""
         norm = float(positive(state_dict.get(_SAVED, self.max_grad_norm), _SAVED))
         super().load_state_dict(state_dict)
         self.max_grad_norm = norm

@@ -348,7 +348,7 @@ def test_a_checkpoint_keeps_the_adapted_norm(tmp_path: Any) -> None:
     again.load_checkpoint(path=tmp_path / "saved", module=fresh, optimizer=other)
     assert other.max_grad_norm == optimizer.max_grad_norm
     _, _, flat, _ = private()
-    flat.load_state_dict(optimizer.state_dict())  # whose norm is fixed
+    flat.load_state_dict(optimizer.state_dict())  # its norm is fixed
     assert flat.max_grad_norm == C
     other.load_state_dict(flat.state_dict())
     assert other.max_grad_norm == optimizer.max_grad_norm

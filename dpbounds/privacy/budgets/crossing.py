@@ -176,7 +176,10 @@ class Crossing:
         return NotCertified(f"the budget does not bound the {self.solve}: every value tried keeps it")
 
     def _needs_no_noise(self, y: float) -> bool:
-        """Return whether the least noise suffices: asked where that at ``y`` does, which is estimated to overspend."""
+        """Return whether a quick bound proves that the least noise suffices.
+
+        The bound is tried at ``y`` first. Most searches end there, and no mechanism with hardly any noise is built.
+        """
         if self.solve != "noise" or self.wanted == "unsafe":
             return False
         return all(self.evidence.suffices_at_once(self._value(place)) for place in (y, RANGES["noise"][1]))

@@ -132,7 +132,7 @@ class OfProducts:
     def suffices_at_once(self, value: Fraction) -> bool:
         """Return whether the record is drawn so rarely that no loss of its draws exceeds the budget."""
         products = self.products(value)
-        if any(map(has_closed_form, products)):  # δ itself takes milliseconds
+        if any(map(has_closed_form, products)):  # δ itself is as quick
             return False
         from dpbounds.privacy.routes.drawn_steps import delta_ends
 

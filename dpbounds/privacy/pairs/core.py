@@ -392,7 +392,7 @@ def changed(pair: _P, **fields: object) -> _P:
     return found
 
 
-MOST_HIDDEN_BITS = 512  # largest loss of bits next to 1, of a divergence of order 2; more takes seconds
+MOST_HIDDEN_BITS = 512  # most bits that a divergence of order 2 may lose next to 1; more take seconds
 
 
 def hidden_bits(order: Fraction, rate: Fraction, spread: Fraction) -> int:

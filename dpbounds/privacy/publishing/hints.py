@@ -155,7 +155,7 @@ def _least(upper: Fraction, suffices: Callable[[Fraction], bool]) -> Fraction | 
 def _tried_halves(
     subject: Account, releases: list[dict[str, Any]], order: str, hints: Hints, upper: Fraction, known: dict[Any, Any]
 ) -> _Found | None:
-    """Return the same in two steps, by way of a dataset whose record contributes nothing."""
+    """Return the least confirmed bound of two steps, by way of a dataset whose record contributes nothing."""
     if subject.given != "delta":
         return None
     there, back = hints["halves"]
