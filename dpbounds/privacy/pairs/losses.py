@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Masses = tuple[arb, arb]  # P-mass and Q-mass
 
 ROUNDING_PRECISION = 160  # bits at which a rational number is rounded up
-# bits of a negligible probability, also if few digits are wanted: losses then still reach far out
+# probabilities below 2^-640 are negligible, at low precision, too, so that large losses are covered
 NEGLIGIBLE_BITS = 640
 NEGLIGIBLE_LOG = -800  # log H_α below which loss counts as infinite
 _ENVELOPE_POINTS = 800
@@ -52,8 +52,8 @@ class LossDistribution:
     Attributes:
         tail: P- and Q-mass of the continuous part above a loss.
         head: The same below a loss.
-        lowest: No continuous loss lies below; None where they are unbounded.
-        highest: No continuous loss lies above; None where they are unbounded.
+        lowest: A lower bound on the continuous losses; None if they are unbounded, or there are none.
+        highest: An upper bound on the continuous losses; None likewise.
         points: The atoms at finite losses.
         infinite: P-mass at loss ∞.
         vanishing: Q-mass at loss -∞.
@@ -137,7 +137,7 @@ def least_loss(pair: Pair) -> Fraction | arb:
 
 
 def sum_of_losses(losses: Iterable[tuple[Fraction | arb, int]]) -> Fraction | arb:
-    """Return the sum of the largest losses of independent pairs, each as often as its count: exact where each is."""
+    """Return the sum of the largest losses of independent pairs, each times its count; a Fraction if all are."""
     losses = list(losses)
     known = sum((count * loss for loss, count in losses if isinstance(loss, Fraction)), Fraction(0))
     balls = [count * loss for loss, count in losses if not isinstance(loss, Fraction)]
@@ -149,7 +149,9 @@ def diluted_loss(rate: arb, loss: Fraction | arb) -> arb:
     value = as_ball(loss)
     if value.is_finite():
         return (rate * value.expm1()).log1p()
-    return unbounded() if value > 0 else _log_of_rest(rate)
+    if value > 0:
+        return unbounded()
+    return _log_of_rest(rate) if value < 0 else value  # undecided: NaN
 
 
 def _log_of_rest(rate: arb) -> arb:
@@ -430,7 +432,7 @@ def swapped(law: LossDistribution) -> LossDistribution:
 
 
 def symmetrised(law: LossDistribution) -> LossDistribution:
-    """Return the distribution whose profile is given for α >= 1, and mirrored below 1; the rest of its mass at 0.
+    """Return the symmetric distribution with the same profile for α >= 1; the remaining mass lies at loss 0.
 
     Raises:
         UnsupportedMechanism: It is not decided which atoms lie above 0.
@@ -521,7 +523,8 @@ def hull_law(
     for corner, (before, after) in zip(corners[1:], pairwise(slopes), strict=True):
         r = after - before
         points.append(LossAtom((left + right)[corner - 1][0], r * alphas[corner], r))
-    return of_atoms(points, values[-1], 1 + slopes[0], symmetric=False)
+    # where corners were left out at the end, the hull ends at the last one that was kept
+    return of_atoms(points, values[corners[-1]].union(values[-1]), 1 + slopes[0], symmetric=False)
 
 
 def _lower_hull(xs: Sequence[arb], ys: Sequence[arb]) -> list[int]:

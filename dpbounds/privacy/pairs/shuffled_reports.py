@@ -87,6 +87,8 @@ class _Counted(DirectedPair):
 
     def distribution(self) -> LossDistribution:
         """Return the losses of cells."""
+        if not self.dominates:  # losses that are rounded down for (P, Q) are rounded up for (Q, P)
+            return _listed(self).distribution()
         listed = _listed(changed(self, direction=Direction.REMOVE)).distribution()
         return swapped(listed) if self.direction is Direction.ADD else listed
 
@@ -232,7 +234,10 @@ def _spread(found: Sequence[tuple[arb, arb]]) -> Iterator[tuple[arb, arb]]:
 
 @dataclass(frozen=True, slots=True)
 class CountedAnswers(_Reports):
-    """An attack on n k-ary randomised responses, k > 2: count the two answers, all others' true answer is a third."""
+    """An attack on n k-ary randomised responses, k > 2: it counts the two answers that the record may hold.
+
+    All other records hold a third answer.
+    """
 
     direction: Direction
     epsilon: Fraction
@@ -297,6 +302,11 @@ class CountedBits(_Counted):
         """Return log (1-a)/(1-b), rounded down, and log a/b, rounded up."""
         low = rounded_up(lambda: ((1 - ball(self.second)) / (1 - ball(self.first))).log())
         return -low, rounded_up(lambda: (ball(self.first) / ball(self.second)).log())
+
+    def largest_loss_attained(self) -> LargestLoss:
+        """Return log a/b, or log (1-b)/(1-a) for (Q, P), as a ball."""
+        a, b = ball(self.first), ball(self.second)
+        return ((1 - b) / (1 - a)).log() if self.direction is Direction.ADD else (a / b).log()
 
 
 # --- From the pair of one report --------------------------------------------------------------------------------------
@@ -385,8 +395,10 @@ def _bits_of(base: Pair) -> tuple[Fraction, Fraction] | None:
 def _of_two(weight: arb, trials: int, share: arb, s: arb) -> _Line:
     """Return the line of ``trials`` records with one of two labels; with probability ``share`` the record is one."""
     start, step = (1 - share) + 2 * share / (1 + s), 2 * share * (s - 1) / (trials * (1 + s))
-    if not step > 0:
+    if share.is_zero():
         return _Line(weight, 0, arb(1) / 2, (arb(1), arb(0)), (arb(1), arb(0)))
+    if not step > 0:
+        raise Declined("shuffled reports: a ratio of probabilities is not distinguished from 1 at this precision")
     return _Line(weight, trials, arb(1) / 2, (start, step), (start + step * trials, -step))
 
 
@@ -556,12 +568,18 @@ def _upwards(cells: _Cells, pair: _Counted) -> Discrete:
 
 
 def _downwards(cells: _Cells, pair: _Counted) -> Discrete:
-    """Take each cell as one outcome, its loss and mass rounded down; all other P-mass at the least loss."""
+    """Take each cell as one outcome, its loss and mass rounded down; all other mass at the least loss.
+
+    Masses and losses are those of the first distribution of the pair, which is Q where the direction is ``ADD``.
+    """
     placed: dict[Fraction, Fraction] = {}
-    lowest, _ = pair.ends()
+    low, high = pair.ends()
+    backwards = pair.direction is Direction.ADD
+    lowest = -high if backwards else low
     for p, r in cells.masses:
-        if p > 0 and r > 0 and (mass := ball_end(p, "down")) > 0:
-            loss = max(ball_end((p / r).log(), "down"), lowest)
+        first, second = (r, p) if backwards else (p, r)
+        if first > 0 and second > 0 and (mass := ball_end(first, "down")) > 0:
+            loss = max(ball_end((first / second).log(), "down"), lowest)
             placed[loss] = placed.get(loss, Fraction(0)) + mass
     rest = 1 - sum(placed.values(), Fraction(0))
     placed[lowest] = placed.get(lowest, Fraction(0)) + rest

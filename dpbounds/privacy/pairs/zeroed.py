@@ -67,8 +67,8 @@ class Zeroed(OnDraws):
     def in_words(self, write: Writer) -> str:
         """Return the two distributions, in words."""
         return (
-            f"[{self.base.in_words(write)}] zeroed for a record {self.draws.in_words(write)}, in whose place another "
-            "stands else"
+            f"[{self.base.in_words(write)}] for a record {self.draws.in_words(write)} against the same record zeroed, "
+            "where another record is in its place otherwise"
         )
 
     def distribution(self) -> LossDistribution:
@@ -137,11 +137,10 @@ class OpposedGaussians(DirectedPair):
 
 def _zeroed(draws: Draws, base: Pair) -> LossDistribution:
     """Return the pair of a record that contributes k ~ ``draws`` times in the first dataset; k counts as revealed."""
-    weights, rest = counts_of(draws)
-    rate = ball(draws.rate)
-    eta = -(draws.slots * (-rate).log1p()).expm1() if draws.rate < 1 else arb(1)
     if draws.rate == 1:
         return base.enlarged(draws.slots).distribution()
+    weights, rest = counts_of(draws)
+    eta = -(draws.slots * (-ball(draws.rate)).log1p()).expm1()
     if isinstance(base, ShiftedGaussians):
         shift = ball(base.squared_shift).sqrt()
         parts = [_zeroed_gaussians(eta, (k + 1) * shift) for k in range(len(weights))]
@@ -168,7 +167,7 @@ def _profile(law: LossDistribution) -> Callable[[arb], arb]:
     """Return log α -> H_α; of many atoms only those next to log α are summed one by one."""
     if not law.discrete:
         return lambda loss: positive_part(law.delta(loss))
-    points = sorted(law.points, key=lambda point: -float(point.loss.mid()))
+    points = sorted(law.points, key=lambda point: point.loss.mid(), reverse=True)
     places = [-point.loss.mid() for point in points]
     radius = max((point.loss.rad() for point in points), default=arb(0))
     ps = list(accumulate((point.p for point in points), initial=law.infinite))
@@ -256,7 +255,11 @@ def _opposed_gaussians(gamma: arb, s: arb) -> LossDistribution:
     e = (s * s).exp()
 
     def roots(loss: arb) -> tuple[arb | None, arb] | None:
-        """Return the x at which the loss is l: two below 0, else one; None if l is below all losses."""
+        """Return the x at which the loss is l: two below 0, else one; None if l is below all losses.
+
+        Raises:
+            Declined: The loss is not distinguished from 0 at this precision.
+        """
         b = loss.exp()
         # with w = e^(sx - s²/2): γ w² / e - γ e^l w - (1-γ)(e^l - 1) = 0
         flat = (rest / gamma) * loss.expm1() / e
@@ -267,7 +270,9 @@ def _opposed_gaussians(gamma: arb, s: arb) -> LossDistribution:
         larger = e * (b + root) / 2
         x = (larger.log() + s * s / 2) / s
         if not loss < 0:
-            return None if not loss >= 0 else (None, x)
+            if not loss >= 0:
+                raise Declined("a loss cannot be distinguished from 0 at this precision")
+            return None, x
         smaller = -2 * (rest / gamma) * loss.expm1() / (b + root)
         return (smaller.log() + s * s / 2) / s, x
 
@@ -278,16 +283,13 @@ def _opposed_gaussians(gamma: arb, s: arb) -> LossDistribution:
     def tail(loss: arb) -> Masses:
         found = roots(loss)
         if found is None:
-            return (arb(1), arb(1)) if loss < 0 else _straddling(loss)
+            return arb(1), arb(1)
         near, far = found
         p, r = masses_above(far)
         if near is None:
             return p, r
         lower_p, lower_r = masses_above(near)
         return p + 1 - lower_p, r + 1 - lower_r
-
-    def _straddling(loss: arb) -> Masses:
-        raise Declined("a loss cannot be distinguished from 0 at this precision")
 
     def head(loss: arb) -> Masses:
         p, r = tail(loss)

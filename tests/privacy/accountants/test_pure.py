@@ -286,3 +286,11 @@ def test_what_needs_a_delta_says_so():
         dp.by_method("rdp", dp.Laplace(1), delta=0)
     with pytest.raises(InvalidValue, match="at least 0"):
         dp.epsilon(dp.Laplace(1), -1)
+
+
+def test_an_undecided_loss_is_refused_and_not_taken_for_an_impossible_outcome() -> None:
+    """1 - q + q e^-200 cannot be told from 0 at this precision; taken for it, ε was -0.69."""
+    nearly = 1 - Fraction(1, 10**90)
+    mechanism = dp.SampledWithoutReplacement(dp.PoissonSampled(dp.Laplace(Fraction(1, 200)), nearly), 1, 2)
+    with pytest.raises(dp.NotCertified, match="the largest loss"):
+        dp.epsilon(mechanism, 0, "replace-one")

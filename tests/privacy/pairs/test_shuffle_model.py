@@ -270,6 +270,18 @@ COUNTS = [
 ]
 
 
+def _reversed(pair: Pair, alpha: mpmath.mpf) -> mpmath.mpf:
+    """H_α of (Q, P)."""
+    return 1 - alpha + alpha * _exact(pair, 1 / alpha)
+
+
+def test_an_attack_far_beyond_all_losses_shows_nothing() -> None:
+    """No event of probability 10^-35 has a loss of 0.5 there: by Chernoff's bound it has one below e^-7600."""
+    mechanism = dp.Shuffled(dp.RandomizedResponse(1), 100_000)
+    assert dp.delta(mechanism, "0.5", "replace-one").exact_lower == 0
+    assert dp.epsilon(mechanism, "1e-35", "replace-one").lower < 0.06
+
+
 @pytest.mark.parametrize("pair", COUNTS, ids=str)
 def test_counts_at_fifty_digits(pair: Pair) -> None:
     dominates = isinstance(pair, ShuffledReports)
@@ -284,8 +296,13 @@ def test_counts_at_fifty_digits(pair: Pair) -> None:
                 else found <= exact * (1 + mpmath.mpf(10) ** -45)
             )
             assert abs(found / exact - 1) < 0.1
-            other = 1 - at.exp() + at.exp() * law.delta(-at)
-            assert abs(mirrored.delta(at) - other) < 1e-25
+            if dominates:
+                other = 1 - at.exp() + at.exp() * law.delta(-at)
+                assert abs(mirrored.delta(at) - other) < 1e-25
+            else:  # rounded down for its own order
+                exact, found = _reversed(pair, alpha), mpmath.mpf(mirrored.delta(at).str(50, radius=False))
+                assert found <= exact * (1 + mpmath.mpf(10) ** -45)
+                assert abs(found / exact - 1) < 0.1 or exact < mpmath.mpf(10) ** -40
 
 
 @pytest.mark.parametrize(
@@ -320,10 +337,10 @@ def test_what_lies_outside_of_the_windows_counts_on_the_safe_side(pair: Pair, mo
     shuffled_reports._listed.cache_clear()
     try:
         with working(128):
-            law = pair.distribution()
+            laws = ((pair.distribution(), _exact), (pair.mirrored().distribution(), _reversed))
         with mpmath.workdps(30), working(128):
-            for log_alpha in ("0.02", "0.2", "0.31"):
-                exact = _exact(pair, mpmath.exp(mpmath.mpf(log_alpha)))
+            for (law, exactly), log_alpha in itertools.product(laws, ("0.02", "0.2", "0.31")):
+                exact = exactly(pair, mpmath.exp(mpmath.mpf(log_alpha)))
                 found = mpmath.mpf(law.delta(arb(log_alpha)).str(30, radius=False))
                 slack = mpmath.mpf(10) ** -25
                 assert found >= exact - slack if isinstance(pair, ShuffledReports) else found <= exact + slack
