@@ -39,8 +39,8 @@ def demand_no_fixed_size(mechanism: Mechanism, where: str, instead: str) -> None
         Trait.ANY_RECORDS,
         mechanism,
         lambda part: (
-            f"{type(part).__name__} inside {where}: its batches are made of all records by their places, which a "
-            "sample does not keep; run it on the whole dataset"
+            f"{type(part).__name__} inside {where}: it needs all records of the dataset, or all records of "
+            "a user, which a sample does not keep; run it on the whole dataset"
         ),
     )
 

@@ -35,8 +35,8 @@ Signs = tuple[tuple[Fraction, int], ...]  # distinct sizes ε > 0, each with its
 
 _LARGEST_TABLE = 400_000  # products of masses in a table
 _LARGEST_EQUAL = 2_000_000  # products of masses if all signs have one size, where no other method exists
-_ATOM, _CONVOLUTION = 1 << 8, 1 << 13  # overhead of either, in bytes of products
-_SPREAD = Fraction(3, 2)  # largest rounding error that is distinguished from "more", in units of g√m
+_ATOM, _CONVOLUTION = 1 << 8, 1 << 13  # fixed cost of one atom and of one convolution, in bytes of products
+_SPREAD = Fraction(3, 2)  # rounding error above which Hoeffding's inequality bounds it, in units of g√m
 
 
 def largest_sum(signs: Signs) -> Fraction:
@@ -115,7 +115,7 @@ class RoundedSigns:
 
     Args:
         signs: Distinct sizes with their counts.
-        tilt: κ >= 0, any; a saddle point makes the ends narrow.
+        tilt: κ >= 0. Every value is sound; one near the saddle point gives the narrowest enclosure.
         step: g > 0; where it divides every 2ε, nothing is rounded.
         bits: Bits of each mass.
         work: The allowed work.
@@ -190,7 +190,7 @@ class RoundedSigns:
         return scale * (kept - self._excess(epsilon)), scale * (kept + self.missing / (tilt + 1))
 
     def _excess(self, epsilon: Fraction) -> arb:
-        """Return an upper bound on the rounding error of h(ε), over the scale."""
+        """Return an upper bound on the rounding error of h(ε), divided by the scale."""
         if self.rounded == 0:
             return arb(0)
         m, step, tilt = self.rounded, ball(self.step), ball(self.tilt)

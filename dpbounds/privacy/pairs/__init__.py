@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # listed here, a pair costs nothing where it is not used: the
         CrowdedGaussians as CrowdedGaussians,
         Diluted as Diluted,
         Direction as Direction,
+        DiscreteGaussianVectors as DiscreteGaussianVectors,
         DrawnGaussians as DrawnGaussians,
         Draws as Draws,
         FourPoints as FourPoints,

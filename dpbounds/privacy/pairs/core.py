@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Flag, StrEnum
 from fractions import Fraction
@@ -258,6 +258,15 @@ class Pair(ABC):
     def with_costs(self, costs: Costs) -> Pair:
         """Return the pair of the same family with other costs: ``pair.with_costs(pair.costs()) == pair``."""
         return changed(self, **dict(zip(self.grows_with, costs, strict=True)))
+
+    @property
+    def addends(self) -> tuple[Hashable, Costs] | None:
+        """A key, and costs that add up: releases of pairs with one key are one pair with the sums of these costs."""
+        return None
+
+    def with_sums(self, sums: Costs) -> Pair:
+        """Return the pair with such sums in place of its own ``addends``."""
+        raise ValueError(f"the costs of {type(self).__name__} do not add up to {sums}")
 
     def rough_variance(self) -> float:
         """Estimate the variance of the loss, or a quantity that grows with it; no proof depends on it."""

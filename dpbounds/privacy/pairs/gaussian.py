@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -80,6 +80,15 @@ class ShiftedGaussians(PublicPair):
 
     def _enlarged(self, k: int) -> Pair:
         return ShiftedGaussians(k**2 * self.squared_shift)
+
+    @property
+    def addends(self) -> tuple[Hashable, Costs]:
+        """The squared shift."""
+        return ShiftedGaussians, (self.squared_shift,)
+
+    def with_sums(self, sums: Costs) -> Pair:
+        """Return the pair of another squared shift."""
+        return ShiftedGaussians(*sums)
 
     def rough_variance(self) -> float:
         """Return the squared shift."""
@@ -360,13 +369,15 @@ def one_shift(direction: Direction, squared: Fraction) -> Product:
 
 
 def together(pairs: Iterable[tuple[Pair, int]]) -> Product:
-    """Return independent pairs as a product: full-batch Gaussians are merged, equal pairs counted together."""
-    squared_shift = Fraction(0)
+    """Return independent pairs as a product: pairs whose costs add up are merged, equal ones counted together."""
+    sums: dict[Hashable, tuple[Pair, Costs]] = {}
     counts: Counter[Pair] = Counter()
     for pair, count in pairs:
-        if isinstance(pair, ShiftedGaussians):
-            squared_shift += count * pair.squared_shift
-        else:
+        if pair.addends is None:
             counts[pair] += count
-    merged: Product = ((ShiftedGaussians(squared_shift), 1),) if squared_shift else ()
+        else:
+            key, costs = pair.addends
+            _, before = sums.get(key, (pair, (Fraction(0),) * len(costs)))
+            sums[key] = pair, tuple(old + count * new for old, new in zip(before, costs, strict=True))
+    merged = tuple((pair.with_sums(costs), 1) for pair, costs in sums.values() if any(costs))
     return merged + tuple(counts.items())

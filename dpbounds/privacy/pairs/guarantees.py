@@ -159,7 +159,11 @@ class RenyiProfile(PublicPair):
 
     def distribution(self) -> LossDistribution:
         """Return the envelope of the profile at many losses."""
-        return envelope_law(_renyi_profile(self.points, self.rho, self.xi))
+        return envelope_law(self.bound())
+
+    def bound(self) -> ProfileBound:
+        """Return the profile."""
+        return _renyi_profile(self.points, self.rho, self.xi)
 
     def largest_loss(self) -> LargestLoss:
         """Return ∞: no finite ε follows."""

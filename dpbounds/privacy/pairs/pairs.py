@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dpbounds.privacy.pairs.balls import SampledBalls, UniformBalls
 from dpbounds.privacy.pairs.core import Costs, Direction, Draws, Moments, Other, Pair, Product, SymmetricPair
+from dpbounds.privacy.pairs.discrete_gaussian_vectors import DiscreteGaussianVectors
 from dpbounds.privacy.pairs.gaussian import SampledGaussians, ShiftedGaussians, TaggedGaussians
 from dpbounds.privacy.pairs.gaussian_draws import DrawnGaussians, ReplacedGaussians, ReplacedGroup
 from dpbounds.privacy.pairs.gaussian_mixtures import MixedGaussians
@@ -45,6 +46,7 @@ __all__ = [
     "Diluted",
     "Direction",
     "Discrete",
+    "DiscreteGaussianVectors",
     "DrawnGaussians",
     "Draws",
     "FourPoints",

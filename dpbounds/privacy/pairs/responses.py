@@ -89,7 +89,7 @@ class TwoResponses(AtomicPair, PublicPair):
 
     grows_with = ("epsilon",)
     gathers = True
-    proof = _KAIROUZ
+    proof = "pairs.md, section 6 (two links of a pure guarantee, derived there)"
     atom_count = 3
 
     def in_words(self, write: Writer) -> str:
@@ -170,7 +170,7 @@ class FourPoints(AtomicPair, PublicPair):
         return FourPoints(k * self.epsilon, min(Fraction(1), _grown(self.delta, self.epsilon, k)))
 
     def zcdp_rho(self) -> Fraction:
-        """Return the ρ of a randomised response at δ = 0; else None."""
+        """Return the ρ of a randomised response, at δ = 0 alone."""
         return Responses(self.epsilon).zcdp_rho() if self.delta == 0 else Pair.zcdp_rho(self)
 
 

@@ -406,6 +406,7 @@ effort = Effort()
 # --- profiles.py ------------------------------------------------------------------------------------------------------
 # Profiles H_α of pairs of measures, and how they are put together: (14), (17), (19) and (30).
 
+Vectors = dict[Fraction, tuple[Fraction, int]]  # σ²: the squared distance, and the number of coordinates that move
 Curve = Callable[[Fraction], tuple[arb, arb]]  # ε -> balls whose lower and upper endpoints enclose δ(ε)
 DrawnCurve = Callable[[Fraction], tuple[arb, "arb | None"]]  # ε -> δ(ε) from above, and from below where that is known
 
@@ -475,6 +476,33 @@ def concentrated_profile(rho: Fraction) -> Profile:
             low, high = (low, high - third) if exponent(low + third) < exponent(high - third) else (low + third, high)
         u = arb(math.exp(low))
         return (u * ((1 + u) * number(rho) - loss) - (1 + u).log() - u * (1 + 1 / u).log()).exp().min(arb(1))
+
+    return mirrored(above, exact=False)
+
+
+def vectors_profile(vectors: Vectors, shift: Fraction = Fraction(0)) -> Profile:
+    """(29) The least of several bounds for discrete Gaussian noise on vectors, with other Gaussian noise."""
+    rho = sum((squared / (2 * variance) for variance, (squared, _) in vectors.items()), shift / 2)
+    divergences, bounds = concentrated_profile(rho), []
+    for exponent in (5 * 1.1**j for j in range(60)):  # any s will do
+        s = Fraction(math.ceil(64 * exponent / (2 * math.pi**2)), 64)
+        if 2 * s > min(vectors):
+            break
+        apart, failure = shift, arb(0)
+        for variance, (squared, moved) in vectors.items():
+            near, own = ((-2 * arb.pi() ** 2 * number(each)).exp() for each in (s, variance))
+            apart, failure = apart + squared / (variance - s), failure + moved * 2 * (near + own / (1 - own))
+        bounds.append((gaussian_profile(apart), failure))
+
+    def above(alpha: arb) -> arb:
+        least = arb(1)
+        for profile, failure in bounds:
+            if failure < 1:
+                value = profile(alpha) + failure
+                if value > least:  # with s the bounds fall, then rise
+                    break
+                least = least.min(value)
+        return least.min(divergences(alpha))
 
     return mirrored(above, exact=False)
 
@@ -636,7 +664,7 @@ class Spent:
     Attributes:
         shift: The squared shift of a Gaussian pair; they add up.
         steps: Profiles, each with how often it occurs.
-        rho: Rényi divergences of at most λρ of every order λ (29); they add up, too.
+        vectors: Discrete Gaussian noise on vectors (29); squared distances and numbers of coordinates add up, too.
         variation: The total variation to add for clones (21).
     """
 
@@ -644,25 +672,28 @@ class Spent:
         self,
         shift: Fraction = Fraction(0),
         steps: Steps | None = None,
-        rho: Fraction = Fraction(0),
+        vectors: Vectors | None = None,
         variation: arb | None = None,
     ) -> None:
-        self.shift, self.steps, self.rho = shift, [] if steps is None else steps, rho
+        self.shift, self.steps = shift, [] if steps is None else steps
+        self.vectors: Vectors = {} if vectors is None else vectors
         self.variation = arb(0) if variation is None else variation
 
     def add(self, other: Spent, count: int) -> None:
         """Add the loss of another release, with its multiplicity."""
         self.shift += count * other.shift
         self.steps += [(profile, count * times) for profile, times in other.steps]
-        self.rho += count * other.rho
+        for variance, (squared, moved) in other.vectors.items():
+            before, those = self.vectors.get(variance, (Fraction(0), 0))
+            self.vectors[variance] = before + count * squared, those + count * moved
         self.variation += count * other.variation
 
     def profiles(self) -> Steps:
         """Return all of it as profiles."""
-        if self.rho and not self.steps:  # divergences add up
-            return [(concentrated_profile(self.rho + self.shift / 2), 1)]
+        if self.vectors and not self.steps:
+            return [(vectors_profile(self.vectors, self.shift), 1)]
         shift = [(gaussian_profile(self.shift), 1)] if self.shift else []
-        return shift + self.steps + ([(concentrated_profile(self.rho), 1)] if self.rho else [])
+        return shift + self.steps + ([(vectors_profile(self.vectors), 1)] if self.vectors else [])
 
 
 # --- noises/noise.py --------------------------------------------------------------------------------------------------
@@ -1009,26 +1040,20 @@ class DiscreteGaussianNoise(Noise):
         demand_given(noise, "noise_variance" if "noise_variance" in noise else "noise_stddev")
 
     def profile(self, noise: dict[str, Any], times: int) -> Profile:
-        """One coordinate, or the divergences of a vector."""
-        variance, squared = squared_scale(noise), (times * noise["bound"]) ** 2
-        if noise["dimension"] != 1 and squared >= 2:
-            return concentrated_profile(squared / (2 * variance))
-        return discrete_gaussian_profile(variance, times * math.floor(noise["bound"]))
+        """One coordinate, or the bounds of a vector."""
+        if vectors(noise, times) is not None:
+            return vectors_profile(moved_vectors(noise, times))
+        return discrete_gaussian_profile(squared_scale(noise), times * math.floor(noise["bound"]))
 
     def spent(self, noise: dict[str, Any], times: int) -> Spent:
-        """Return the loss of a vector: below 2, ``times`` coordinates move by 1; else divergences add up."""
+        """Return the loss of a vector: below 2, ``times`` coordinates move by 1; else distances add up."""
         squared = vectors(noise, times)
         if squared is None:
             return super().spent(noise, times)
-        variance = squared_scale(noise)
         if squared < 4:
             ones = int(min(squared, noise["dimension"] or 3))
-            return Spent(steps=[(discrete_gaussian_profile(variance, 1), ones)])
-        return Spent(rho=squared / (2 * variance))
-
-    def on_poisson_samples(self, noise: dict[str, Any]) -> bool:
-        """One coordinate: of vectors there is what their divergences allow, or less than dpbounds knows."""
-        return vectors(noise, 1) is None
+            return Spent(steps=[(discrete_gaussian_profile(squared_scale(noise), 1), ones)])
+        return Spent(vectors=moved_vectors(noise, times))
 
     def is_attained(self, noise: dict[str, Any]) -> bool:
         """Vectors that move by 2 or more have bounds only."""
@@ -1045,6 +1070,12 @@ def vectors(noise: dict[str, Any], times: int) -> Fraction | None:
     """Return the squared distance of whole vectors, several coordinates of which may move; None for all else."""
     squared: Fraction = (times * noise["bound"]) ** 2
     return squared if noise["dimension"] != 1 and squared >= 2 else None
+
+
+def moved_vectors(noise: dict[str, Any], times: int) -> Vectors:
+    """Return the squared distance, which is whole, and how many coordinates move."""
+    whole = math.floor((times * noise["bound"]) ** 2)
+    return {squared_scale(noise): (Fraction(whole), min(whole, noise["dimension"] or whole))}
 
 
 def half_line_profile(

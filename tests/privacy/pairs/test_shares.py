@@ -27,7 +27,7 @@ from dpbounds.privacy.pairs.discrete_gaussian_sums import (
     masses_of_sum,
     sum_is_listed,
 )
-from dpbounds.privacy.pairs.pairs import Combined, Diluted, RenyiProfile
+from dpbounds.privacy.pairs.pairs import Combined, Diluted, DiscreteGaussianVectors, RenyiProfile
 from dpbounds.privacy.relations import Order
 
 ZERO, REPLACE = "zero-out-one", "replace-one"
@@ -161,15 +161,17 @@ def test_moments_of_sums_are_sums_over_all_whole_numbers(order: str) -> None:
 def test_vectors_keep_the_concentration_that_is_claimed(order: str) -> None:
     """Two coordinates that move by 3 and 2, of vectors known only by their norm."""
     known = pair_of(NoiseInShares("discrete-gaussian", 1, 3, "3.7", dimension=2))
-    assert known == RenyiProfile((), Fraction("3.7") ** 2 / 6, 2 * closeness(Fraction(1), 3))
+    assert isinstance(known, DiscreteGaussianVectors)
+    curve = known.divergences
+    assert curve == RenyiProfile((), Fraction(math.floor(3.7**2), 6), 2 * closeness(Fraction(1), 3))
     with mpmath.workdps(50):
         power, masses = mpmath.mpf(order), sums("1", 3)
         both = sum(
             mpmath.log(mpmath.fsum(masses[x - w] ** power * masses[x] ** (1 - power) for x in range(-60, 61)))
             for w in (3, 2)
         )
-        assert known.rho is not None
-        claimed = (power - 1) * (float(known.xi) + power * float(known.rho))
+        assert curve.rho is not None
+        claimed = (power - 1) * (float(curve.xi) + power * float(curve.rho))
         assert 0.9 * claimed < both <= claimed
 
 
@@ -178,7 +180,7 @@ def test_vectors_of_ones_move_as_many_coordinates_as_their_norm_allows() -> None
     shared = NoiseInShares("discrete-gaussian", 2, 3, "1.5")
     assert pair_of(shared) == Combined(((one, 2),))
     assert pair_of(NoiseInShares("discrete-gaussian", 2, 3)) == one
-    assert isinstance(pair_of(shared, Order.REPLACE), RenyiProfile)
+    assert isinstance(pair_of(shared, Order.REPLACE), DiscreteGaussianVectors)
     alone = NoiseInShares("discrete-gaussian", 2, 3, colluding=2)
     assert pair_of(alone) == DiscreteGaussian(noise_variance=2).dominated_by(Order.ZERO).pair
     assert not sum_is_listed(Fraction(35), 300, 1)

@@ -118,6 +118,7 @@ VERSION_5: dict[str, tuple[Mechanism, Relation]] = {
     "draws, zeroed": (dp.SampledWithReplacement(G(3), 5, 100) ** 5, ZERO),
     "vectors": (dp.DiscreteGaussian(3, "1.9", dimension=2) ** 3, ADD),
     "vectors that move far": (dp.DiscreteGaussian(3, 2) ** 3, ADD),
+    "vectors on samples": (dp.PoissonSampled(dp.DiscreteGaussian(9, 4), "0.1") ** 3, ADD),
     "vectors, replaced": (dp.DiscreteGaussian(30, 2, dimension=5) ** 10 @ G(4), REPLACE),
     "vectors, fixed size": (dp.SampledWithoutReplacement(dp.DiscreteGaussian(6, 2), 5, 50) ** 3, REPLACE),
     "Laplace, sampled, replaced": (dp.PoissonSampled(dp.Laplace(2), "0.2") ** 5, REPLACE),

@@ -852,7 +852,7 @@ def test_what_is_refused_says_what_to_do() -> None:
         ): "Gaussian noise, given by noise_multiplier",
         dp.SampledWithoutReplacement(dp.Laplace(noise_scale=2, sensitivity=1), 1, 5): "given by noise_multiplier",
         dp.SampledWithReplacement(dp.Laplace(2), 2, 5): "Gaussian noise, given by noise_multiplier",
-        dp.PoissonSampled(dp.DiscreteGaussian(3, 2), "0.1"): "bound each coordinate",
+        dp.PoissonSampled(dp.Skellam(30, 2), "0.1"): "bound each coordinate",
         dp.RandomlyAllocated(dp.Laplace(2), 2): "Gaussian noise, given by noise_multiplier",
         dp.UniformBall(9, 3): "publish the command and its output",
     }

@@ -24,6 +24,7 @@ from dpbounds.privacy.pairs.pairs import (
     Diluted,
     Direction,
     Discrete,
+    DiscreteGaussianVectors,
     DrawnGaussians,
     Draws,
     FourPoints,
@@ -76,6 +77,7 @@ GROUPED: list[Pair] = [
     FourPoints(HALF, TENTH),
     BoundedRangeProfile(HALF),
     RenyiProfile((), TENTH),
+    DiscreteGaussianVectors(Fraction(20), Fraction(9), 4),
     *(SampledGaussians(direction, TENTH, Fraction(2)) for direction in Direction),
     *(
         Sampled(direction, Draws(TENTH, slots), base)

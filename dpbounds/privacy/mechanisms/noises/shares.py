@@ -147,8 +147,8 @@ class NoiseInShares(Mechanism):
         if is_listed and squared < 4:
             one = pairs.ShiftedSumsOfDiscreteGaussians(self.share_variance, self.honest, 1, scalar)
             return pairs.StepBound.attained(one if moved == 1 else pairs.Combined(((one, moved),)))
-        xi = moved * pairs.closeness(self.share_variance, self.honest)
-        known = pairs.RenyiProfile((), squared / (2 * variance), xi)
+        closeness = pairs.closeness(self.share_variance, self.honest)
+        known = pairs.DiscreteGaussianVectors(variance, Fraction(math.floor(squared)), moved, closeness)
         return pairs.StepBound(known, (along_one,) if is_listed else ())
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:

@@ -76,10 +76,9 @@ class DiscreteGaussian(WholeNumberNoise):
     Args:
         noise_stddev: The parameter σ, greater than 0; the standard deviation of the noise is below it.
         noise_variance: σ² in place of σ, exact where σ is irrational: releases of ρ-zCDP are given as 1/2ρ.
-        bound: C, greater than 0: one record's vector has l2 norm at most C. In one dimension it counts as ⌊C⌋, and
-            must be at least 1.
-        dimension: d, or None where it is not known: one dimension, and distances below √2 in any, have an exact
-            answer.
+        bound: C, at least 1: one record's vector has l2 norm at most C. In one dimension it counts as ⌊C⌋.
+        dimension: d, or None if it is not known. The answer is exact in one dimension, and for distances below 2 in
+            any, unless σ is too large for all outcomes to be listed.
 
     Raises:
         InvalidValue: A value is out of its domain, or not exactly one of ``noise_stddev`` and ``noise_variance`` is
@@ -122,7 +121,7 @@ class DiscreteGaussian(WholeNumberNoise):
         return self.noise_variance
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """Return the exact pair of one moving coordinate; else the pair for integer vectors in any dimension.
+        """Return a pair that is attained where one is proven, else a pair that dominates for vectors of whole numbers.
 
         The proofs are in ``whole_numbers.md``.
         """
@@ -138,11 +137,12 @@ class DiscreteGaussian(WholeNumberNoise):
             moved = min(math.floor(squared), self.dimension or math.floor(squared))
             one = pairs.ShiftedDiscreteGaussians(variance, 1, scalar)
             return pairs.StepBound.attained(pairs.Combined(((one, moved),)))
-        profile = pairs.RenyiProfile((), squared / (2 * variance))
-        return pairs.StepBound(profile, (self._attack(times),) if is_listed else ())
+        moved = 1 if scalar else min(math.floor(squared), self.dimension or math.floor(squared))
+        vectors = pairs.DiscreteGaussianVectors(variance, Fraction(math.floor(squared)), moved)
+        return pairs.StepBound(vectors, (self._attack(times),) if is_listed else ())
 
     def _attack(self, times: int) -> pairs.Pair:
-        """Return the pair that an attack attains: a long vector replaces zero or, moving twice, its opposite."""
+        """Return the pair of an attack: a long vector v replaces 0, or -v where a record moves the sum twice as far."""
         coordinates = Counter(long_vector(self.bound, self.dimension))
         moved = tuple(
             (pairs.ShiftedDiscreteGaussians(self.variance, times * each, scalar=False), count)
@@ -160,7 +160,7 @@ class DiscreteGaussian(WholeNumberNoise):
 def long_vector(bound: Fraction, dimension: int | None) -> list[int]:
     """Return a vector of whole numbers of l2 norm at most ``bound``, without zeros.
 
-    Each coordinate is the largest that those before it leave.
+    Each coordinate is the largest that the rest of the norm allows.
 
     >>> long_vector(Fraction("2.9"), None)  # 8.41 >= 4 + 4
     [2, 2]

@@ -56,7 +56,7 @@ class _Allocated(Dealing):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """Records are allocated to steps."""
+        """Properties of a scheme that allocates records to steps."""
         return frozenset((Trait.PUBLIC_RATE, Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.PER_RECORD, Trait.PRESENCE))
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
@@ -122,11 +122,11 @@ class RandomlyAllocated(_Allocated):
         for size, count in ((t // k + 1, t % k), (t // k, k - t % k)):
             pair = pairs.Allocated(direction, size, ((base, size),)) if size > 1 else base_of(inner, order)[0]
             groups += [(pair, count)] if count else []
-        if order is Order.REPLACE:  # a record that is replaced by one that contributes nothing
-            direction = pairs.Direction.REMOVE
-        attacks: tuple[pairs.Pair, ...] = tuple(pairs.AllocatedTo(direction, t, k, pair) for pair in attained)
+        # the replacement contributes nothing
+        attacked = pairs.Direction.REMOVE if order is Order.REPLACE else direction
+        attacks: tuple[pairs.Pair, ...] = tuple(pairs.AllocatedTo(attacked, t, k, pair) for pair in attained)
         if k > _MOST_PARTICIPATIONS:  # an observer of a single step
-            attacks = tuple(mixture(pairs.Direction.of(order), pairs.Draws(Fraction(k, t)), pair) for pair in attained)
+            attacks = tuple(mixture(direction, pairs.Draws(Fraction(k, t)), pair) for pair in attained)
         if isinstance(base, pairs.ShiftedGaussians):  # an observer of the sum of all steps, which k of them moved
             moved = Fraction((2 * k if order is Order.REPLACE else k) ** 2, t)
             attacks += (pairs.ShiftedGaussians(base.squared_shift * moved),)
@@ -178,7 +178,7 @@ class BallsInBins(_Allocated):
         bins: m, a positive whole number.
         epochs: E > 0. In a last epoch that is cut short, only the first bins are visited (a step that is begun counts).
         redraw: True if every epoch draws the bins anew, False if records stay in their bins, which spends far more:
-            with Gaussian(1), 100 bins and 10 epochs, 13.25 instead of 1.70 at δ = 1e-5.
+            with Gaussian(1), 100 bins and 10 epochs, ε is 13.25 instead of 1.70 at δ = 1e-5 under add-or-remove-one.
 
     Raises:
         InvalidValue: A number is out of its domain, or ``redraw`` is neither True nor False.
@@ -281,7 +281,14 @@ class BallsInBins(_Allocated):
 
 
 def _one_bin(inner: Mechanism, bins: int, visits: Iterable[tuple[int, int]], order: Order) -> pairs.StepBound:
-    """Return the pair of a record in one of two or more bins; ``visits``: visits of a bin, and how many bins."""
+    """Return the pair of a record in one of two or more bins.
+
+    Args:
+        inner: The mechanism of every visit.
+        bins: The number of bins.
+        visits: Numbers of visits, each with the number of bins that are visited so often.
+        order: The order of the neighbours.
+    """
     found = [(_at_a_step(Composed(((inner, times),)), order), count) for times, count in visits]
     shares = tuple((base, count) for (base, _), count in found)
     options = [tuple((pair, count) for pair in attained) for (_, attained), count in found]
@@ -296,9 +303,9 @@ def _one_bin(inner: Mechanism, bins: int, visits: Iterable[tuple[int, int]], ord
 
 
 def _at_a_step(inner: Mechanism, order: Order) -> tuple[pairs.Pair, tuple[pairs.Pair, ...]]:
-    """Return the pair of a step with the record (first) and without it, and pairs that are attained.
+    """Return the pair of one step with the record against the same step without it, and pairs that are attained.
 
-    Under replace-one a step with either record; both attain it at once, with opposite vectors.
+    Under replace-one it holds for the record and for its replacement; opposite vectors attain it for both at once.
     """
     where = "steps allocated in secret"
     demand_no_fixed_size(inner, f"{where}, whose batches have random sizes", "a fixed-size sample of the whole dataset")
@@ -306,13 +313,13 @@ def _at_a_step(inner: Mechanism, order: Order) -> tuple[pairs.Pair, tuple[pairs.
     demand_no_allocation(inner, where)
     if order.zeroes:
         demand_blind(inner, f"at {where}, which hold the record or not")
-    if order is Order.REPLACE:  # ± the record's vector; several releases, even chosen one by one, are as good as one
+    if order is Order.REPLACE:  # proven for Gaussian noise alone; its releases at one step add up to one
         if not has(Trait.ADDS_UP, inner):
             raise UnsupportedMechanism(
                 f"{where} have a proven pair under replace-one for Gaussian noise only: ask under add-or-remove-one "
                 "or zero-out-one (--relation add-or-remove-one or --relation zero-out-one)"
             )
-        demand_no_final_distance(inner, f"in {where} a record and its replacement are hardly ever at the same one")
+        demand_no_final_distance(inner, f"in {where} a record and its replacement are rarely at the same one")
     present = Order.ZERO if order.zeroes else Order.REMOVE
     ((_, steps),) = classes_of(inner, present).items()  # one class: there are no blocks inside
     product = product_of((bound.pair, count) for bound, count in steps)

@@ -1,4 +1,4 @@
-"""Poisson samples of users: every record of a user who is drawn, and none of the others'."""
+"""Poisson sampling of users: a sample holds all records of each user who is drawn."""
 
 from __future__ import annotations
 
@@ -56,13 +56,9 @@ class PoissonByUser(Sampling):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """Properties: it draws users, which a sample or a block of records may split."""
-        return frozenset(
-            (
-                *(Trait.PUBLIC_RATE, Trait.UNDIVIDED, Trait.UNALLOCATED),
-                *(Trait.BLIND, Trait.PER_RECORD, Trait.PRESENCE),
-            )
-        )
+        """Properties. ``ANY_RECORDS`` is missing: a sample or a block may hold only some records of a user."""
+        of_draws = (Trait.PUBLIC_RATE, Trait.UNDIVIDED, Trait.UNALLOCATED)
+        return frozenset((*of_draws, Trait.BLIND, Trait.PER_RECORD, Trait.PRESENCE))
 
     def resolved(self) -> Mechanism:
         """Return the mechanism without sampling, if the rate is 1."""
@@ -77,7 +73,7 @@ class PoissonByUser(Sampling):
 
     @property
     def group_key(self) -> Hashable:
-        """All samples of users, as the record stays with its user in every release, or in none."""
+        """One key for all samples of users: a replaced record stays with its user in all releases, or in none."""
         return self if self.sample_rate == 1 else PoissonByUser
 
     def classes_together(self, members: Members, order: Order, most: int) -> list[Classes]:

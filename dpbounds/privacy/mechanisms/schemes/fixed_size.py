@@ -310,7 +310,7 @@ def _of_whole_vectors(base: pairs.Pair) -> pairs.Pair:
     """Return pairs of coordinates that move by 1 as bounds for any integer vectors, also of several records."""
     match base:
         case pairs.Combined(product=((pairs.ShiftedDiscreteGaussians(distance=1, scalar=False) as one, moved),)):
-            return pairs.RenyiProfile((), moved / (2 * one.variance))
+            return pairs.DiscreteGaussianVectors(one.variance, Fraction(moved), moved)
     return base
 
 

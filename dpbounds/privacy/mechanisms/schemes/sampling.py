@@ -1,7 +1,7 @@
 """A mechanism that runs on a random part of the data, or each time on another part of it.
 
-In every case the mechanism must answer with a sum, or a sum divided by a *public* constant: dividing by the realised
-size of a random batch is another mechanism, whose sensitivity depends on the data. Batches cut from a shuffled
+A mechanism that answers with an average must divide by a *public* constant: dividing by the realised size of a random
+batch is another mechanism, whose sensitivity depends on the data. Batches cut from a shuffled
 dataset are a scheme of their own, :class:`Shuffled`.
 """
 
@@ -72,7 +72,7 @@ class Sampling(Mechanism):
         """Return the scheme where a sample rate is its only parameter.
 
         Raises:
-            InvalidValue: It has others.
+            InvalidValue: The scheme has other parameters.
         """
         if [*parameters_of(cls)] != ["sample_rate"]:
             raise InvalidValue("sampling", cls.name, "a scheme with a sample rate and no other parameter")
@@ -129,7 +129,7 @@ class InTurn(Mechanism):
     @property
     @abstractmethod
     def batches(self) -> int:
-        """The number of batches of an epoch, without a smaller last one."""
+        """The number of batches of an epoch, not counting a smaller last one."""
 
     def answers(self, count: int) -> int:
         """Return the number of answers of ``count`` releases, each computed from one batch."""

@@ -14,6 +14,7 @@ from dpbounds.privacy.publishing.checker.limits import LEAST_RATE
 from dpbounds.privacy.publishing.checker.verdicts import OutOfReach, require
 from dpbounds.privacy.publishing.checker.work import effort
 
+Vectors = dict[Fraction, tuple[Fraction, int]]  # σ²: the squared distance, and the number of coordinates that move
 Curve = Callable[[Fraction], tuple[arb, arb]]  # ε -> balls whose lower and upper endpoints enclose δ(ε)
 DrawnCurve = Callable[[Fraction], tuple[arb, "arb | None"]]  # ε -> δ(ε) from above, and from below where that is known
 
@@ -83,6 +84,33 @@ def concentrated_profile(rho: Fraction) -> Profile:
             low, high = (low, high - third) if exponent(low + third) < exponent(high - third) else (low + third, high)
         u = arb(math.exp(low))
         return (u * ((1 + u) * number(rho) - loss) - (1 + u).log() - u * (1 + 1 / u).log()).exp().min(arb(1))
+
+    return mirrored(above, exact=False)
+
+
+def vectors_profile(vectors: Vectors, shift: Fraction = Fraction(0)) -> Profile:
+    """(29) The least of several bounds for discrete Gaussian noise on vectors, with other Gaussian noise."""
+    rho = sum((squared / (2 * variance) for variance, (squared, _) in vectors.items()), shift / 2)
+    divergences, bounds = concentrated_profile(rho), []
+    for exponent in (5 * 1.1**j for j in range(60)):  # any s will do
+        s = Fraction(math.ceil(64 * exponent / (2 * math.pi**2)), 64)
+        if 2 * s > min(vectors):
+            break
+        apart, failure = shift, arb(0)
+        for variance, (squared, moved) in vectors.items():
+            near, own = ((-2 * arb.pi() ** 2 * number(each)).exp() for each in (s, variance))
+            apart, failure = apart + squared / (variance - s), failure + moved * 2 * (near + own / (1 - own))
+        bounds.append((gaussian_profile(apart), failure))
+
+    def above(alpha: arb) -> arb:
+        least = arb(1)
+        for profile, failure in bounds:
+            if failure < 1:
+                value = profile(alpha) + failure
+                if value > least:  # with s the bounds fall, then rise
+                    break
+                least = least.min(value)
+        return least.min(divergences(alpha))
 
     return mirrored(above, exact=False)
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from dpbounds.privacy.publishing.checker.profiles import Profile, concentrated_profile, gaussian_profile
+from dpbounds.privacy.publishing.checker.profiles import Profile, Vectors, gaussian_profile, vectors_profile
 
 Sampled = Counter[tuple[Fraction, Fraction]]  # (q, z²): count
 Steps = list[tuple[Profile, int]]
@@ -19,7 +19,7 @@ class Spent:
     Attributes:
         shift: The squared shift of a Gaussian pair; they add up.
         steps: Profiles, each with how often it occurs.
-        rho: Rényi divergences of at most λρ of every order λ (29); they add up, too.
+        vectors: Discrete Gaussian noise on vectors (29); squared distances and numbers of coordinates add up, too.
         variation: The total variation to add for clones (21).
     """
 
@@ -27,22 +27,25 @@ class Spent:
         self,
         shift: Fraction = Fraction(0),
         steps: Steps | None = None,
-        rho: Fraction = Fraction(0),
+        vectors: Vectors | None = None,
         variation: arb | None = None,
     ) -> None:
-        self.shift, self.steps, self.rho = shift, [] if steps is None else steps, rho
+        self.shift, self.steps = shift, [] if steps is None else steps
+        self.vectors: Vectors = {} if vectors is None else vectors
         self.variation = arb(0) if variation is None else variation
 
     def add(self, other: Spent, count: int) -> None:
         """Add the loss of another release, with its multiplicity."""
         self.shift += count * other.shift
         self.steps += [(profile, count * times) for profile, times in other.steps]
-        self.rho += count * other.rho
+        for variance, (squared, moved) in other.vectors.items():
+            before, those = self.vectors.get(variance, (Fraction(0), 0))
+            self.vectors[variance] = before + count * squared, those + count * moved
         self.variation += count * other.variation
 
     def profiles(self) -> Steps:
         """Return all of it as profiles."""
-        if self.rho and not self.steps:  # divergences add up
-            return [(concentrated_profile(self.rho + self.shift / 2), 1)]
+        if self.vectors and not self.steps:
+            return [(vectors_profile(self.vectors, self.shift), 1)]
         shift = [(gaussian_profile(self.shift), 1)] if self.shift else []
-        return shift + self.steps + ([(concentrated_profile(self.rho), 1)] if self.rho else [])
+        return shift + self.steps + ([(vectors_profile(self.vectors), 1)] if self.vectors else [])

@@ -13,7 +13,7 @@ from flint import arb, ctx
 from dpbounds.privacy.publishing.checker.balls import number, only_whole
 from dpbounds.privacy.publishing.checker.fields import COUNTED_OR_NONE, Fields, unread, whole
 from dpbounds.privacy.publishing.checker.noises.noise import Noise, demand_given
-from dpbounds.privacy.publishing.checker.profiles import Profile, concentrated_profile
+from dpbounds.privacy.publishing.checker.profiles import Profile, Vectors, vectors_profile
 from dpbounds.privacy.publishing.checker.reading import positive, quoted
 from dpbounds.privacy.publishing.checker.spent import Spent
 from dpbounds.privacy.publishing.checker.verdicts import Malformed, require
@@ -68,26 +68,20 @@ class DiscreteGaussianNoise(Noise):
         demand_given(noise, "noise_variance" if "noise_variance" in noise else "noise_stddev")
 
     def profile(self, noise: dict[str, Any], times: int) -> Profile:
-        """One coordinate, or the divergences of a vector."""
-        variance, squared = squared_scale(noise), (times * noise["bound"]) ** 2
-        if noise["dimension"] != 1 and squared >= 2:
-            return concentrated_profile(squared / (2 * variance))
-        return discrete_gaussian_profile(variance, times * math.floor(noise["bound"]))
+        """One coordinate, or the bounds of a vector."""
+        if vectors(noise, times) is not None:
+            return vectors_profile(moved_vectors(noise, times))
+        return discrete_gaussian_profile(squared_scale(noise), times * math.floor(noise["bound"]))
 
     def spent(self, noise: dict[str, Any], times: int) -> Spent:
-        """Return the loss of a vector: below 2, ``times`` coordinates move by 1; else divergences add up."""
+        """Return the loss of a vector: below 2, ``times`` coordinates move by 1; else distances add up."""
         squared = vectors(noise, times)
         if squared is None:
             return super().spent(noise, times)
-        variance = squared_scale(noise)
         if squared < 4:
             ones = int(min(squared, noise["dimension"] or 3))
-            return Spent(steps=[(discrete_gaussian_profile(variance, 1), ones)])
-        return Spent(rho=squared / (2 * variance))
-
-    def on_poisson_samples(self, noise: dict[str, Any]) -> bool:
-        """One coordinate: of vectors there is what their divergences allow, or less than dpbounds knows."""
-        return vectors(noise, 1) is None
+            return Spent(steps=[(discrete_gaussian_profile(squared_scale(noise), 1), ones)])
+        return Spent(vectors=moved_vectors(noise, times))
 
     def is_attained(self, noise: dict[str, Any]) -> bool:
         """Vectors that move by 2 or more have bounds only."""
@@ -104,6 +98,12 @@ def vectors(noise: dict[str, Any], times: int) -> Fraction | None:
     """Return the squared distance of whole vectors, several coordinates of which may move; None for all else."""
     squared: Fraction = (times * noise["bound"]) ** 2
     return squared if noise["dimension"] != 1 and squared >= 2 else None
+
+
+def moved_vectors(noise: dict[str, Any], times: int) -> Vectors:
+    """Return the squared distance, which is whole, and how many coordinates move."""
+    whole = math.floor((times * noise["bound"]) ** 2)
+    return {squared_scale(noise): (Fraction(whole), min(whole, noise["dimension"] or whole))}
 
 
 def half_line_profile(
