@@ -59,9 +59,11 @@ def read(verb: str, answer: Answer, *, as_json: bool = False) -> Printed:
 def _advice(text: str) -> tuple[str, tuple[str, ...], str]:
     """Split the advice of ``cli/answers/cheaper.py``.
 
-    >>> _advice("epsilon 1 with Poisson samples: --sampling poisson --sample-rate 0.1; in PyTorch, L(rate=0.1)")
+    >>> text = "epsilon 1 with Poisson samples: --sampling poisson --sample-rate 0.1; with Opacus, this; "
+    >>> _advice(text + "in your own PyTorch loop, L(rate=0.1)")
     ('epsilon 1 with Poisson samples', ('sampling', 'poisson', 'sample-rate', '0.1'), 'L(rate=0.1)')
     """
     words, _, rest = text.partition(": ")
-    options, _, line = rest.partition("; in PyTorch, ")
+    options, _, loaders = rest.partition("; with ")
+    line = loaders.partition("; in your own PyTorch loop, ")[2]
     return words, tuple(word.removeprefix("--") for word in shlex.split(options)), line

@@ -94,9 +94,9 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         relation: The neighbouring relation if a method names none: "add-or-remove-one", "replace-one" or
             "zero-out-one".
         public_dataset_size: A public number of records; required for "add-or-remove-one", under which the true number
-            is private. It need not be the true one, and is never compared with it (an error would reveal it): use a
-            round number near it. Rate, divisor and the steps of an epoch follow from it. None, for "replace-one", takes
-            the number of records, which neighbours then share.
+            is private. It need not be the true one: use a round number near it. It is compared with the true one for
+            "truncated-poisson" only, as an upper bound (an error would reveal it). Rate, divisor and the steps of an
+            epoch follow from it. None, for "replace-one", takes the number of records, which neighbours then share.
         sampling: "poisson"; or "truncated-poisson" (of a larger sample a uniform choice of ``max_batch_size`` records
             is kept; a public number of records is an upper bound on it), "without-replacement" (batches of one size),
             "shuffled" (for each epoch, cut into batches of one size; the rest is left out), both for relations that

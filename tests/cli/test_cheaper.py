@@ -60,7 +60,9 @@ def test_the_epsilon_that_is_named_is_that_of_poisson_samples(said: Any) -> None
     text = " ".join(said("epsilon", "--noise-multiplier", "1", "--delta", "1e-5", *FIXED_SIZE).split())
     spent = dp.epsilon(dp.PoissonSampled(dp.Gaussian(1), "0.01") ** 300, "1e-5")
     assert f"epsilon {spent.decimals(6)[1]} with Poisson samples of the same expected size" in text
-    assert "--sample-rate 0.01 --relation add-or-remove-one; in PyTorch, opacus.data_loader.DPDataLoader(" in text
+    assert "--relation add-or-remove-one; with dpbounds.opacus.PrivacyEngine, sampling='poisson'; in your own" in text
+    assert "--sample-rate 0.01 --relation" in text
+    assert "; in your own PyTorch loop, opacus.data_loader.DPDataLoader(dataset, sample_rate=0.01)" in text
 
 
 def test_what_hardly_costs_more_names_no_other_scheme(answer: Any) -> None:

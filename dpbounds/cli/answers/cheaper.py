@@ -42,7 +42,8 @@ class Cheaper:
         rate = output.plain(self.rate)
         return (
             f"{number} with Poisson samples of the same expected size: --sampling poisson --sample-rate {rate} "
-            f"--relation {self.relation}; in PyTorch, opacus.data_loader.DPDataLoader(dataset, sample_rate={rate})"
+            f"--relation {self.relation}; with dpbounds.opacus.PrivacyEngine, sampling='poisson'; "
+            f"in your own PyTorch loop, opacus.data_loader.DPDataLoader(dataset, sample_rate={rate})"
         )
 
     def as_json(self) -> dict[str, object]:
