@@ -27,6 +27,7 @@ from dpbounds.algorithms.second_order.guarantees import (
     at_the_smallest,
     constants,
     demand_curvature,
+    demand_drop,
     largest_stationarity,
     smallest_eigenvectors,
     value_of,
@@ -142,7 +143,7 @@ class PathNoiseDescent(SecondOrderMethod):
             public = tuple(float(values[symbol]) for symbol in _PUBLIC)
             own = _parameters(public, _rank(problem)) if chosen is None else chosen
             values |= {symbol: sympy.Rational(value) for symbol, value in zip(_FREE, own, strict=True)}
-            _demand_drop(values)
+            demand_drop(values, theorem.drop)
             length = Fraction(value_of(theorem.least_path, values))
             values[theorem.path] = sympy.Rational(length)
             searches = math.floor(evaluate(theorem.least_searches.subs(values), {}).exact_upper)
@@ -193,11 +194,11 @@ class PathNoiseDescent(SecondOrderMethod):
 
         Raises:
             InvalidValue: There are too few records, or T, K or P is smaller than the theorem's; or α is above L²/ρ_H,
-                or a move may lower the risk by less than its error raises it.
+                or a move may lower the risk by less than the theorem says.
         """
         values = self._values(problem)
         demand_curvature(self.stationarity, problem)
-        _demand_drop(values)
+        demand_drop(values, theorem.drop)
         least = {
             "path_length": (self.path_length, theorem.least_path),
             "searches": (Fraction(self.searches), theorem.least_searches),
@@ -265,12 +266,6 @@ def chosen_parameters(*given: ExactLike | None) -> tuple[Fraction, ...] | None:
     converted = (fields.share, fields.positive, fields.share, fields.positive)
     found = [each(value, name) for each, value, name in zip(converted, given, names, strict=True) if value is not None]
     return tuple(found) or None
-
-
-def _demand_drop(values: Values) -> None:
-    if not evaluate(theorem.drop.subs(values), {}).exact_lower > 0:
-        advice = "a move must lower the risk by more than its error may raise it"
-        raise InvalidValue("gradient_error", float(values[theorem.w]), "less than cs/2 - s²/6", advice)
 
 
 def _known(problem: FiniteSum, initial_gap: Fraction | None) -> dict[sympy.Symbol, sympy.Expr]:
