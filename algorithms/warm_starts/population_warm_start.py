@@ -183,7 +183,9 @@ class PopulationWarmStart:
         return part_of(problem, self.first_part, problem.records - self.first_part)
 
 
-def _gap_of(start: NetExponentialMechanism, own: Linear, outside: Fraction, failure_probability: Fraction) -> Fraction:
+def _gap_of(
+    start: NetExponentialMechanism, own: Linear, outside: Fraction, failure_probability: Fraction
+) -> Fraction | float:
     """Return ψ/ζ: what the excess population risk of the start exceeds with probability ζ at most."""
     return (start.bound(own, "population").exact_upper + outside) / failure_probability
 
