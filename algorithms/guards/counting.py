@@ -106,7 +106,7 @@ class Count:
         for generator, part in zip(question.generators, parts, strict=True):
             shares[generator] += part
             if shares[generator] * float(entry.noise_multiplier) ** 2 > 1 + _ROUNDING:
-                raise BudgetExceeded(f"answers along a path cost more than {pen.last} allows for: do not publish them")
+                raise BudgetExceeded(f"answers along a path cost more than {pen.last} allows: do not publish them")
 
     def _demand_size(self, question: Question, entry: Release | DescribedRelease, given: Any) -> None:
         least = least_noise(question, entry)
