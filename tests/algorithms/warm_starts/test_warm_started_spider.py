@@ -146,6 +146,7 @@ def test_a_cold_start_has_a_larger_bound_where_records_are_many():
     assert behind.bound(problem).upper < cold.bound(problem).upper
 
 
+@pytest.mark.seconds
 def test_a_start_that_may_be_worse_than_the_walk_was_planned_for_has_no_bound():
     problem, asked = regression(10**4, 2), "spider.initial_gap must be at least"
     method = warm(problem, steps=10, outside="1/100")
@@ -155,6 +156,7 @@ def test_a_start_that_may_be_worse_than_the_walk_was_planned_for_has_no_bound():
     refused(asked, attrs.evolve(method, outside="1/50").bound, problem)
 
 
+@pytest.mark.seconds
 def test_behind_a_descent_the_bound_is_about_its_quasar_convexity():
     problem = realisable(400, 3)
     own, given = (WarmStartedSpider.behind_descent(problem, quasar_convexity=q) for q in (None, "1/4"))
