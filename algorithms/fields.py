@@ -135,12 +135,12 @@ def one_of(choices: object) -> Callable[[object, attrs.Attribute[Any], object], 
 
 
 def budget(_record: object, _field: attrs.Attribute[Any], value: PrivacyBudget | None) -> None:
-    """Return a validator: the value is a budget or None."""
+    """Raise ``InvalidValue`` unless the value is a budget or None: a validator."""
     checked_budget(value)
 
 
 def of_the_budget(record: Any, _field: attrs.Attribute[Any], relation: Relation) -> None:
-    """Return a validator: a relation is that of the record's budget, if it has one."""
+    """Raise ``InvalidValue`` unless a relation is that of the record's budget, if it has one: a validator."""
     kept = checked_budget(record.budget)
     if kept is not None and kept.relation is not relation:
         raise InvalidValue("relation", str(relation), f"the budget's, {kept.relation}")

@@ -49,8 +49,8 @@ class BoundedEntries(LinearModel):
 def bounded_entries(model: LinearModel, entry_bound: ExactLike = 1) -> BoundedEntries:
     """Return the model with every entry of every record cut at ±b, one by one.
 
-    Cutting entries makes no record longer, so the model's bound B on ‖a‖₂ still holds. It has clipped records to B
-    already: give it B = b√p, at least, where entries are all that should be bounded.
+    Cutting entries makes no record longer, so the model's bound B on ‖a‖₂ still holds. But the model has clipped its
+    records to length B before. Where only entries should be bounded, make it with B = b√p or more.
 
     The bound b > 0 is public: one that is found by looking at the data would be a release of its own.
     """

@@ -25,13 +25,13 @@ _ROUNDING = 1e-9
 
 
 def convex(_record: object, _field: Attribute[Any], constraint: ConstraintSet) -> None:
-    """Return a validator: raise ``InvalidValue`` for a set that a step between two of its points could leave."""
+    """Raise ``InvalidValue`` for a set that a step between two of its points could leave: a validator."""
     if isinstance(constraint, SparseVectors):
         raise InvalidValue("constraint", "sparse vectors", "a convex set", "the l1 ball is their hull for one entry")
 
 
 def fraction(value: float | None, name: str = "step_fraction") -> float | None:
-    """Return a converter: γ as a double in (0, 1], or None for the best."""
+    """Return γ as a double in (0, 1], or None for the best: a converter."""
     if value is None:
         return None
     if not (math.isfinite(value) and 0 < value <= 1):

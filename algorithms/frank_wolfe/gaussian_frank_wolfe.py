@@ -83,10 +83,10 @@ class GaussianFrankWolfe(FrankWolfe, FullBatchMethod[FiniteSum]):
     ) -> GaussianFrankWolfe:
         """Plan for a budget, see ``Method``.
 
-        ρ = 2/z² is what a replace-one budget in zCDP would give; with that ρ the explicit theorem prescribes T, from n,
-        G, L, the bound on the initial gap, and the set's diameter and Gaussian width. ``variant`` "as-printed" takes
-        the steps and step size of Theorem 4 with hidden constants 1 (the noise stays the proven one: the paper has an
-        unknown constant there).
+        T is that of the explicit theorem at ρ = 2/z², with z the multiplier of one release that keeps the budget. It
+        follows from n, G, L, the bound on the initial gap, and the set's diameter and Gaussian width. ``variant``
+        "as-printed" takes the steps and step size of Theorem 4 with hidden constants 1 (the noise stays the proven one:
+        the paper has an unknown constant there).
         """
         fields.demand_one_of(variant, Variant, "variant")
         budget = PrivacyBudget.of(epsilon, delta, relation)

@@ -3,8 +3,8 @@
 Wang & Xu 2019, Algorithm 4, and Wang, Chen & Xu 2019, Algorithm 3, which are the same method. Differences from the
 paper: the budget of one choice. The paper has ε/√(8T ln(1/δ)), by advanced composition; because the exponential
 mechanism is of bounded range, T choices cost much less, and a certified calibration finds ε₀ about four times as large.
-The variant "as-printed" has the printed one, with the printed steps and step size (hidden constants 1): private where
-its ledger says so, which is for every ε in practical use, and noisier. Otherwise steps and step size are those of the
+The variant "as-printed" has the printed ε₀, steps and step size (hidden constants 1). It is noisier; whether it is
+private is for its ledger to say, and at any ε in practical use it is. Otherwise steps and step size are those of the
 explicit bound ``wang-xu-2019/theorem-6/explicit``.
 """
 
@@ -63,7 +63,8 @@ class VertexFrankWolfe(FrankWolfe):
         step_epsilon: ε₀ > 0 of one choice, exact.
         step_fraction: γ in (0, 1], fixed in advance; None for the bound's best.
         start: x₁ in C, chosen without looking at the data; None for the problem's initial point.
-        method: "exponential", or "noisy-max" (Laplace), whose choices compose worse.
+        method: "exponential" (Gumbel noise); "concentrated", the same draw, described by its zCDP only; or "noisy-max"
+            (Laplace noise), whose choices compose worse, and which has no bound.
     """
 
     title: ClassVar[str] = "Frank-Wolfe with private vertices"
@@ -97,10 +98,10 @@ class VertexFrankWolfe(FrankWolfe):
     ) -> VertexFrankWolfe:
         """Plan for a budget, see ``Method``: the largest ε₀ per choice that is proven to satisfy it.
 
-        A problem without constants of its own in the l1 norm (see ``bounded_entries``) lends its l2 ones, which are
-        larger. None for T: the explicit theorem's, at the ρ of one Gaussian release within the budget (ρ only steers T:
-        what is spent is certified for the T choices themselves). ``variant`` "as-printed" takes ε₀, T and γ of Theorem
-        6 with hidden constants 1; ``failure_probability`` is its η, for the printed T only.
+        The constants in the l1 norm are those of ``bounded_entries``; the l2 constants of other problems bound theirs.
+        None for T: the explicit theorem's, at the ρ of one Gaussian release within the budget. That ρ is used for T
+        only: what is spent is certified for the T choices themselves. ``variant`` "as-printed" takes ε₀, T and γ of
+        Theorem 6 with hidden constants 1; ``failure_probability`` is its η, for the printed T only.
         """
         fields.demand_one_of(variant, Variant, "variant")
         budget = PrivacyBudget.of(epsilon, delta, relation)
@@ -121,7 +122,7 @@ class VertexFrankWolfe(FrankWolfe):
     @property
     def noise_drawn(self) -> str:
         """Describe how its randomness is drawn."""
-        kind = "Gumbel" if self.method == "exponential" else "Laplace"
+        kind = "Laplace" if self.method == "noisy-max" else "Gumbel"
         return f"{kind} {PSEUDO_RANDOM if self.noise == 'gaussian' else SECURE_CHOICE}"
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
@@ -171,8 +172,9 @@ class VertexFrankWolfe(FrankWolfe):
         return self._on_the_population(on_the_population.risk, problem, fits, allowed)
 
     def _evaluated(self, formula: sympy.Expr, problem: FiniteSum) -> Enclosure:
-        if self.method != "exponential":
-            raise InvalidValue("method", repr(self.method), "'exponential', which the theorem is about")
+        if self.method == "noisy-max":
+            allowed = "'exponential' or 'concentrated', whose draw the theorem is about"
+            raise InvalidValue("method", repr(self.method), allowed)
         self.starting_point(problem)
         # the theorem is for replace-one; where a record is added, scores move by half as much, as if ε₀ were twice that
         per_replacement = self.step_epsilon * Fraction(2, self.relation.sensitivity_factor)

@@ -79,7 +79,7 @@ class Listed:
 def vertices_of(constraint: ConstraintSet) -> Corners | Listed:
     """Return the candidates of a set, or raise ``InvalidValue`` where there are infinitely or too many."""
     if isinstance(constraint, L1Ball | Simplex):
-        radius = to_float(constraint.radius, "down")  # no corner outside the exact set: the sensitivity is that set's
+        radius = to_float(constraint.radius, "down")  # every corner is in the set, whose sensitivity is used
         return Corners(constraint.dimension, radius, isinstance(constraint, L1Ball))
     matrix = constraint.vertices
     if matrix is None:
@@ -89,5 +89,5 @@ def vertices_of(constraint: ConstraintSet) -> Corners | Listed:
 
 
 def with_vertices(_record: object, _field: Attribute[Any], constraint: ConstraintSet) -> None:
-    """Return a validator: raise ``InvalidValue`` for a set without a list of vertices."""
+    """Raise ``InvalidValue`` for a set without a list of vertices: a validator."""
     vertices_of(constraint)

@@ -1,4 +1,8 @@
-"""The count of every run: each answer has its entry in the run's own ledger, and at least the noise of the entry."""
+"""The count of every run: each answer has its entry in the run's own ledger, and at least the noise of the entry.
+
+The noise of gradients, Hessians and quantiles is compared with the entry once for each kind and noise multiplier, as
+it does not depend on the points; that of differences, products and answers along a path is compared every time.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,7 @@ from dpbounds.algorithms.unreleased import opened
 from dpbounds.errors import BudgetExceeded
 
 _ROUNDING = 1e-9
+_VARYING = ("path", "difference", "product")  # kinds of which the size of the noise depends on the points
 
 
 def counted(generators: Sequence[np.random.Generator], ledger: OpenLedger) -> AbstractContextManager[object]:
@@ -69,12 +74,13 @@ class Count:
             raise BudgetExceeded(f"an answer ({question.kind}) has no entry in the ledger: do not publish it")
         if question.kind == "path":
             self._demand_share(question, pen, given)
-            self._demand_size(question, pen.last, given)  # moves differ: each time
-        elif (
-            question.points and self._sized.get(question.kind) is not question.terms[0]
-        ):  # once for each kind and noise
+        if question.kind in _VARYING or self._is_new(question):
             self._demand_size(question, pen.last, given)
         return given
+
+    def _is_new(self, question: Question) -> bool:
+        """Return whether no answer of this kind and noise was compared with its entry."""
+        return bool(question.points) and self._sized.get(question.kind) is not question.terms[0]
 
     def _demand_one_draw(self, question: Question, given: Any) -> None:
         """Check that an answer is about one batch per repetition, the one drawn for it: the entry is of one sample."""
@@ -100,12 +106,12 @@ class Count:
         for generator, part in zip(question.generators, parts, strict=True):
             shares[generator] += part
             if shares[generator] * float(entry.noise_multiplier) ** 2 > 1 + _ROUNDING:
-                raise BudgetExceeded(f"answers along a path cost more than {pen.last} allows for: do not publish them")
+                raise BudgetExceeded(f"answers along a path cost more than {pen.last} allows: do not publish them")
 
     def _demand_size(self, question: Question, entry: Release | DescribedRelease, given: Any) -> None:
         least = least_noise(question, entry)
-        if least is not None and not least.any():
-            return  # points that did not move tell nothing: ask again
+        if least is not None and not least.any():  # no point has moved, so that no noise is needed
+            return
         self._sized[question.kind] = question.terms[0]
         if least is None:
             return

@@ -66,7 +66,7 @@ class PlainDescent:
 
 
 WhichRelease = Literal["every-iterate", "last-iterate"]
-"""What of a run is published: all noisy answers, so that all iterates may be; or its output, and nothing else."""
+"""Published part of a run: every noisy answer, and with them any iterate; or its output, and nothing else."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -121,8 +121,8 @@ class Ledger(Displayed):
 
         Raises:
             UnsupportedMechanism: The updates of the iterate are not recorded; or the releases are not those of whole
-                epochs over batches in a fixed order or shuffled anew, all with the same Gaussian noise, and nothing
-                beside them; or they were chosen adaptively.
+                epochs over batches in a fixed order (by the records' positions) or shuffled anew, all with the same
+                Gaussian noise, and nothing beside them; or they were chosen adaptively.
 
         Source: ``last_iterate.md``, sections 1 to 3.
         """
@@ -137,12 +137,14 @@ class Ledger(Displayed):
                 return self.descent.read(noise, m, epochs, "shuffled")
             case [(MatrixMechanism() as cyclic, 1)] if cyclic.matrix == Toeplitz([1], cyclic.matrix.steps):
                 epochs, rest = divmod(cyclic.matrix.steps, cyclic.separation or 1)
-                if cyclic.participation == "fixed-order" and not rest:
+                # its assumption: which batch a record is in does not depend on its content
+                if (cyclic.participation, cyclic.groups) == ("fixed-order", "position") and not rest:
                     noise = Gaussian(cyclic.noise_multiplier)
                     return self.descent.read(noise, cyclic.separation or 1, epochs, self.descent.order)
         raise UnsupportedMechanism(
             "the last iterate alone is accounted for where all releases are whole epochs over batches in a fixed "
-            f"order or shuffled anew, with the same Gaussian noise, and nothing else was released:\n{self}"
+            "order (by the records' positions) or shuffled anew, with the same Gaussian noise, and nothing else was "
+            f"released:\n{self}"
         )
 
     def published(self, release: WhichRelease) -> Mechanism:
@@ -183,7 +185,7 @@ class Ledger(Displayed):
     def _check(self, budget: PrivacyBudget, release: WhichRelease) -> Enclosure:
         spent = self.spent(budget.delta, budget.relation, release)
         within = spent.at_most(budget.epsilon)
-        if within is None:  # tied up to the width of the proof: then what calibrates asks, δ at the budget's own ε
+        if within is None:  # a tie, up to the width of the proof: compare δ at the budget's ε, as calibrations do
             known = self.published(release)
             lost = accountants.delta(known, budget.epsilon, budget.relation, tolerance=FINE)
             kept = lost.at_most(budget.delta)

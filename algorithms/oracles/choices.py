@@ -28,8 +28,8 @@ def choice(epsilon: ExactLike, relation: Relation, method: WhichChoice = "expone
     """Return one choice as a mechanism: the exponential mechanism has bounded range, which composes better than ε.
 
     "concentrated" is the same draw, described only by ρ = ε²/8 of zCDP (Cesar & Rogers 2021, Lemma 3.4), for a few
-    choices beside other releases, whose exact composition takes long; 20 and more count as Gaussian noise, which spends
-    less (``many_choices.md``).
+    choices beside other releases, whose exact composition takes long. 20 and more of ε <= 4 each are accounted for as
+    Gaussian noise, which spends less (``many_choices.md``).
 
     Report noisy max with Laplace noise of scale β = 2Δ/ε is described only as ε-private. Proof: fix all noises but
     candidate y's. With the best of the others at m on one side and m' on the other, |m - m'| <= Δ, y is chosen where
@@ -123,8 +123,8 @@ def choose(
     "noisy-max": the largest of u + Laplace of scale 2Δ/ε.
 
     Args:
-        scores: u, the higher the better, shape (R, N), one row per generator, unreleased as they may be; where all
-            rows are one, its ``np.broadcast_to`` will do.
+        scores: u, the higher the better, shape (R, N), one row per generator; they may be ``Unreleased``. Where all
+            rows are equal, ``np.broadcast_to`` of one row is enough.
         records: n of what they are about.
         epsilon: ε > 0 of this choice.
         sensitivity: Δ > 0: under the relation, no score moves by more than this (or all scores move within a range of
@@ -164,7 +164,7 @@ def _choose(
     ledger: noise.Records,
 ) -> NDArray[np.int64]:
     ledger.release(described)
-    # one repetition at a time: the rows may be one and the same, and N numbers are all that is held then
+    # one repetition at a time: where all rows are one array, no more than N numbers are held
     drawn = [_chosen(row, generator, scale, method, ledger) for generator, row in zip(generators, scores, strict=True)]
     return np.array(drawn, dtype=np.int64)
 
@@ -180,7 +180,7 @@ def _chosen(
         # a Gumbel variable is -log of an exponential one; a zero would be an infinite score: kept from being one
         unit = -np.log(np.maximum(unit, np.finfo(np.float64).tiny))
     used = _used(unit, scale)
-    # of Gumbel noise g exp(-e^-g) is uniform; what is counted of it falls with any part that is missing, to .46 for all
+    # Gumbel noise g is counted by exp(-e^-g), which is uniform: the count falls if noise is missing, to .46 if all is
     counted = np.abs(used / scale) if method == "noisy-max" else -np.log(-np.expm1(-np.exp(-used / scale)))
     ledger.waited(float(counted.sum()), counted.size, scale)
     return int((used + scores).argmax())

@@ -84,9 +84,10 @@ class GradientDifferenceOracle:
     With u = 2^-53, a record's gradient at x is computed to within (p + 256) u (G + L ‖x‖) (its size is at most G; an
     error of the margin or of the point by (p + 2) u ‖x‖ moves it by L times that), and a mean of n of them, summed in
     any order, to within n u G more. Four such means enter (two points, two neighbours), so that
-    4 (n + p + 256) u (G + L max(‖x‖, ‖y‖)) is added to the per-record bound of the mean. It is of the order of
-    rounding, and utility bounds leave it out, as they do rounding. What the noise cannot cover in this way is its own
-    rounding, see ``dpbounds.algorithms.noise``.
+    4 (n + p + 256) u (G + L max(‖x‖, ‖y‖)) is added to the per-record bound of the mean. Relative to G/n that grows as
+    4.5e-16 n², and relative to the bound of a short move it is more: for millions of records it is not of the order of
+    rounding. Utility bounds leave it out all the same. What the noise cannot cover in this way is its own rounding, see
+    ``dpbounds.algorithms.noise``.
 
     Attributes:
         sampling: A ``Batch``, ``Poisson``, or None for all records.

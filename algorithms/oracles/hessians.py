@@ -42,7 +42,7 @@ class HasHessians(HasRecords, Protocol):
 
     @property
     def hessian_lipschitz(self) -> sympy.Expr | None:
-        """H: one record's Hessian changes by at most this times the distance."""
+        """ρ_H: one record's Hessian changes by at most this times the distance."""
 
     def hessian(self, X: Array) -> Array:
         """Return the mean Hessian (R, p, p) at every row."""
@@ -59,11 +59,11 @@ class HessianOracle(Perturbing):
     that clips (``difference_clip``) clips each ‖H‖_F at L, which is the same bound with r = 1.
 
     Secure noise. The mean is a sum of doubles, so that the per-record bound of the sum gets what rounding can do, as
-    in ``GradientDifferenceOracle``. With u = 2^-53 and H the Lipschitz constant of one record's Hessian, this (√2
-    times entries included) is computed to within (p + 260) u √(2r) (L + H ‖x‖) in Frobenius norm (an error of the
-    margin or of the point by (p + 2) u ‖x‖ moves it by H times that, and the difference of two has rank 2r), and a
-    mean of n of them to within n u √r L more: E = 1.01 (n + p + 260) u √(2r) (L + H ‖x‖). Two neighbours' sums lie 2nE
-    further apart than exact ones.
+    in ``GradientDifferenceOracle``. With u = 2^-53 and ρ_H the Lipschitz constant of one record's Hessian, that Hessian
+    (√2 times entries included) is computed to within (p + 260) u √(2r) (L + ρ_H ‖x‖) in Frobenius norm (an error of the
+    margin or of the point by (p + 2) u ‖x‖ moves it by ρ_H times that, and the difference of two has rank 2r), and a
+    mean of n of them to within n u √r L more: E = 1.01 (n + p + 260) u √(2r) (L + ρ_H ‖x‖). Two neighbours' sums lie
+    2nE further apart than exact ones.
 
     Attributes:
         rank: A public bound on the rank of one record's Hessian, or None for p.
@@ -91,11 +91,16 @@ class HessianOracle(Perturbing):
     @property
     def per_record_bound(self) -> Fraction:
         """√r L/n, rounded up by a relative 2^-40 at most where √r is irrational."""
-        p = self.problem.dimension
-        r = p if self.rank is None else min(p, self.rank)
+        r = self._rank
         root = math.isqrt(r)
         above = Fraction(root) if root * root == r else Fraction(math.isqrt(r * _GRID**2) + 1, _GRID)
         return above * per_distance(self.problem) / self.problem.records
+
+    @property
+    def _rank(self) -> int:
+        """Return r, the largest rank of one record's Hessian."""
+        p = self.problem.dimension
+        return p if self.rank is None else min(p, self.rank)
 
     def __call__(self, X: Array) -> Answer:
         """Answer ∇²F, shape (R, p, p), at every row of ``X`` (one row per generator) and write one ledger entry."""
@@ -117,16 +122,14 @@ class HessianOracle(Perturbing):
 
     def _secured_vector(self, X: Array, entries: Array) -> Array:
         problem, n = self.problem, self.problem.records
-        r = problem.dimension if self.rank is None else min(problem.dimension, self.rank)
-        L = per_distance(problem)
-        H = at_least(problem.hessian_lipschitz, "hessian_lipschitz")
+        L, bend = per_distance(problem), at_least(problem.hessian_lipschitz, "hessian_lipschitz")
         if not np.isfinite(entries).all():
             raise not_finite()
-        unit = Fraction(101 * (n + problem.dimension + 260) * (math.isqrt(2 * r) + 1), 100 * 2**53)
+        unit = Fraction(101 * (n + problem.dimension + 260) * (math.isqrt(2 * self._rank) + 1), 100 * 2**53)
         norms = distances(X, np.zeros_like(X))
         return secured_vectors(
             entries,
-            bounds=[n * (self.per_record_bound + 2 * unit * (L + H * Fraction(float(norm)))) for norm in norms],
+            bounds=[n * (self.per_record_bound + 2 * unit * (L + bend * Fraction(float(norm)))) for norm in norms],
             records=n,
             noise_multiplier=self.noise_multiplier,
             ledger=self.ledger,
@@ -142,9 +145,10 @@ class HessianProductOracle:
     of what was released before, as x is; given both, the noise in units of the bound is a constant, fixed in advance,
     as for ``GradientDifferenceOracle``. Where v = 0 answer and noise are 0.
 
-    Rounding. A record's product is computed to within (p + 256) u (L + H ‖x‖) ‖v‖, u = 2^-53 and H the Lipschitz
+    Rounding. A record's product is computed to within (p + 256) u (L + ρ_H ‖x‖) ‖v‖, u = 2^-53 and ρ_H the Lipschitz
     constant of its Hessian, and a mean of n of them to within n u L ‖v‖ more; four such means enter (a mean and its
-    rounding, of two neighbours), so that 4 (n + p + 256) u (L + H ‖x‖) ‖v‖ is added to the bound of the mean, as there.
+    rounding, of two neighbours), so that 4 (n + p + 256) u (L + ρ_H ‖x‖) ‖v‖ is added to the bound of the mean, as
+    there. Where the problem clips its products nothing is added: a computed product is no longer than L ‖v‖.
 
     Raises:
         UnsupportedMechanism: The problem clips differences, and no products.
@@ -188,9 +192,9 @@ class HessianProductOracle:
         bound = np.full(len(X), to_float(L / n, "up"))
         if enforced(self.problem):
             return bound
-        H = to_float(at_least(self.problem.hessian_lipschitz, "hessian_lipschitz"), "up")
+        bend = to_float(at_least(self.problem.hessian_lipschitz, "hessian_lipschitz"), "up")
         ulps = 4.01 * (n + X.shape[1] + 256) * 2.0**-53
-        floored: Array = bound + ulps * (to_float(L, "up") + H * distances(X, np.zeros_like(X)))
+        floored: Array = bound + ulps * (to_float(L, "up") + bend * distances(X, np.zeros_like(X)))
         return floored
 
     def _answer(self, X: Array, V: Array) -> DifferenceAnswer:

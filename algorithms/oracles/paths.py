@@ -60,7 +60,9 @@ class PathGradientOracle:
     Where the problem clips each record's difference, L is what it clips at, as in ``GradientDifferenceOracle``.
 
     Rounding: as in ``GradientDifferenceOracle``, C is enlarged by what rounding of the two gradients may add, and the
-    price with it; V is enlarged by a relative 2^-29, shares by 2^-30.
+    price with it; V is enlarged by a relative 2^-29, shares by 2^-30. Relative to G, C grows as 4.5e-16 n²; where that
+    is more than V is enlarged by, or moves are short, the path that is afforded is shorter than P. Utility bounds leave
+    that out.
 
     Attributes:
         length: P > 0: of the longest path that is afforded.

@@ -41,8 +41,8 @@ def covertype(feature_bound: ExactLike = 1, positive: int = 2, path: str | Path 
         positive: The cover type, 1 to 7, that becomes +1.
         path: A CSV file with the 54 features and ``Cover_Type`` (the whole dataset, say, as ``as_frame`` of
             scikit-learn's ``fetch_covtype`` writes it with the columns renamed); None for the sample of 10 000 that
-            ships with the package: the class-balanced head of the file, which does not represent the accuracy on the
-            whole dataset.
+            ships with the package: the head of the file, in which the seven classes are nearly balanced (1262 to 1620
+            records each), so that it does not represent the accuracy on the whole dataset.
 
     Source: Blackard 1998, UCI Machine Learning Repository, CC BY 4.0.
     """
@@ -65,7 +65,9 @@ def covertype(feature_bound: ExactLike = 1, positive: int = 2, path: str | Path 
         "the ranges are fixed round figures (units, terrain), public and not read off the records",
     )
     if path is None:
-        notes += ("a class-balanced head of the file, not a random sample: no basis for claims about accuracy",)
+        notes += (
+            "the head of the file, classes nearly balanced, not a random sample: no basis for claims about accuracy",
+        )
     return prepared(
         "Covertype" if path is None else Path(path).name,
         features,

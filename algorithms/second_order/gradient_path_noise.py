@@ -21,7 +21,7 @@ from dpbounds.algorithms.iterates import norms
 from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, OpenRun, Outcome
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space, known
-from dpbounds.algorithms.second_order.guarantees import SecondOrderMethod, at_the_smallest, value_of
+from dpbounds.algorithms.second_order.guarantees import SecondOrderMethod, at_the_smallest, demand_drop, value_of
 from dpbounds.algorithms.second_order.path_walk import Caps, Found, Rows, along
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
@@ -124,7 +124,7 @@ class GradientPathNoise(SecondOrderMethod):
             free = [each if given is None else given for given, each in zip(own, found, strict=True)]
             error, windows = (kind(each) for kind, each in zip((fields.share, fields.positive), free, strict=True))
             values |= {w: sympy.Rational(error), _WINDOW: sympy.Rational(windows)}
-            _demand_drop(values)
+            demand_drop(values)
             length = Fraction(value_of(theorem.least_path, values))
             values[path] = sympy.Rational(length)
             moves = math.ceil(evaluate(theorem.moves.subs(values), {}).exact_upper)
@@ -154,10 +154,10 @@ class GradientPathNoise(SecondOrderMethod):
 
         Raises:
             InvalidValue: There are too few records, or T or P is smaller than the theorem's; or a move may lower the
-                risk by less than its error raises it.
+                risk by less than the theorem says.
         """
         values = self._values(problem)
-        _demand_drop(values)
+        demand_drop(values)
         for name, formula in (("path_length", theorem.least_path), ("steps", theorem.moves)):
             needed, planned = evaluate(formula.subs(values), {}), Fraction(getattr(self, name))
             if planned < needed.exact_lower:
@@ -226,12 +226,6 @@ def _constants(problem: FiniteSum, initial_gap: Fraction | None) -> dict[sympy.S
         if found[symbols.by_name()[name].symbol].is_zero:
             raise InvalidValue(f"problem.{name}", 0, "greater than 0", "the clock of a path is L/G, a step is 1/L")
     return found
-
-
-def _demand_drop(values: Values) -> None:
-    if values[w] > sympy.Rational(1, 4):
-        advice = "a move must lower the risk by more than its error may raise it"
-        raise InvalidValue("gradient_error", float(values[w]), "at most 1/4", advice)
 
 
 @cache

@@ -17,11 +17,12 @@ from dpbounds.algorithms.ledger import OpenLedger
 from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method, Outcome, computed
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.planning import Enclosure, Mechanism
-from dpbounds.algorithms.problems.domain import hessian_rank, known
+from dpbounds.algorithms.problems.domain import demand_objective, hessian_rank, known
 from dpbounds.algorithms.second_order.reserved import ReservedLedger
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import formatted_float
+from dpbounds.papers.ours import second_order_path_noise as path_noise
 from dpbounds.privacy.mechanisms import Gaussian
 
 # Noise is drawn at the planned level rounded up (to a double; √r and irrational constants before that): by less than
@@ -72,6 +73,25 @@ def demand_curvature(alpha: Fraction, problem: FiniteSum) -> None:
         advice = "beyond that no curvature is too low: ask for a small gradient only"
         allowed = f"at most L²/ρ_H = {formatted_float(largest, 'g', 'down')}"
         raise InvalidValue("stationarity", float(alpha), allowed, advice)
+
+
+def demand_drop(values: Mapping[sympy.Symbol, sympy.Expr], drop: sympy.Expr | None = None) -> None:
+    """Raise ``InvalidValue`` where a move of a walk with path noise may lower the risk by less than the theorem says.
+
+    A curvature move of length l lowers it by lα times c_s, which has to be positive. A gradient move lowers it by
+    lα((1-ω)/2 - ω) at least, and that is no less than lα c_s if ω <= 1/4 (``second_order_path_noise.md``, section 2).
+
+    Args:
+        values: The parameters; ω, and those of ``drop``.
+        drop: c_s; None for a walk without curvature moves.
+    """
+    error = values[path_noise.w]
+    if error > sympy.Rational(1, 4):
+        advice = "a gradient move must lower the risk by as much as the theorem says"
+        raise InvalidValue("gradient_error", float(error), "at most 1/4", advice)
+    if drop is not None and not evaluate(drop.subs(dict(values)), {}).exact_lower > 0:
+        advice = "a curvature move must lower the risk by more than its error may raise it"
+        raise InvalidValue("gradient_error", float(error), "less than cs/2 - s²/6", advice)
 
 
 def value_of(formula: sympy.Expr, values: Mapping[sympy.Symbol, sympy.Expr]) -> float:
@@ -153,8 +173,10 @@ class SecondOrderMethod(Method[FiniteSum]):
         """Bound the probability of ``failure``: ζ, where the problem has records enough.
 
         Raises:
-            InvalidValue: It has too few, or T is smaller than the theorem's: there is no guarantee.
+            InvalidValue: It has too few, or T is smaller than the theorem's, or gradients are clipped: there is no
+                guarantee.
         """
+        demand_objective(problem)
         values = self._values(problem)
         if self.enough_steps is not None and self.steps < (least := steps_of(self.enough_steps, values)):
             raise InvalidValue("steps", self.steps, f"at least {least}", "the risk can decrease for that many steps")

@@ -30,6 +30,7 @@ from dpbounds.algorithms.second_order.guarantees import (
     at_the_smallest,
     constants,
     demand_curvature,
+    demand_drop,
     largest_stationarity,
     value_of,
 )
@@ -200,6 +201,7 @@ class IterativePathNoise(SecondOrderMethod):
             public = tuple(float(values[symbol]) for symbol in _PUBLIC)
             free = chosen or tuple(Fraction(round(each * _DIGITS) or 1, _DIGITS) for each in _parameters(public))
             values |= {symbol: sympy.Rational(value) for symbol, value in zip(_FREE, free, strict=True)}
+            demand_drop(values, full.drop)
             length = Fraction(value_of(full.least_path, values))
             values[full.path] = sympy.Rational(length)
             caps: dict[sympy.Symbol, int] = {}
@@ -298,8 +300,8 @@ class IterativePathNoise(SecondOrderMethod):
         """
         values = self._values(problem)
         demand_curvature(self.stationarity, problem)
+        demand_drop(values, full.drop)
         for name, formula, advice in (
-            ("gradient_error", full.drop, "a move must lower the risk by more than its error may raise it"),
             ("selection_error", 1 - theorem.kept, "c + w_1 + 2 w_2 must be less than 1: a good direction passes"),
             ("small_ball", 1 - theorem.miss, "a restart must be able to find what is there"),
         ):

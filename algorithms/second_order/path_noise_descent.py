@@ -1,7 +1,7 @@
-"""DP-PN: noise along the path. Gradients at a price per length, and a Hessian where they are small.
+"""DP-PN: noise along the path. Gradients cost privacy in proportion to the path; where they are small, Hessians follow.
 
-The theorem is this library's own, ``dpbounds/second-order-path-noise``: the proven successor of what Ganesh, Liu, Oh &
-Thakurta 2023 wanted of Stochastic Spider, whose way out of saddle points rests on a lemma that is false.
+The theorem is this library's own, ``dpbounds/second-order-path-noise``. It proves what Ganesh, Liu, Oh & Thakurta 2023
+claim of Stochastic Spider: their proof that it leaves saddle points uses a lemma that is false.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from dpbounds.algorithms.second_order.guarantees import (
     at_the_smallest,
     constants,
     demand_curvature,
+    demand_drop,
     largest_stationarity,
     smallest_eigenvectors,
     value_of,
@@ -142,7 +143,7 @@ class PathNoiseDescent(SecondOrderMethod):
             public = tuple(float(values[symbol]) for symbol in _PUBLIC)
             own = _parameters(public, _rank(problem)) if chosen is None else chosen
             values |= {symbol: sympy.Rational(value) for symbol, value in zip(_FREE, own, strict=True)}
-            _demand_drop(values)
+            demand_drop(values, theorem.drop)
             length = Fraction(value_of(theorem.least_path, values))
             values[theorem.path] = sympy.Rational(length)
             searches = math.floor(evaluate(theorem.least_searches.subs(values), {}).exact_upper)
@@ -174,7 +175,8 @@ class PathNoiseDescent(SecondOrderMethod):
     def records_needed(self, problem: FiniteSum) -> Enclosure:
         """Enclose the number of records that the guarantee needs, at the actual noise; n is not used.
 
-        Times n, the noise is z√(G² + 2GLP) on gradients and z√r L on Hessians of rank r; it may be √V and s_H.
+        The noise times n is z√(G² + 2GLP) on gradients and z√r L on Hessians of rank r. The guarantee needs that it is
+        at most n√V and n s_H, with √V and s_H of the theorem.
         """
         values = self._values(problem)
         G, L, P = (values[symbol] for symbol in (symbols.lipschitz, symbols.smoothness, theorem.path))
@@ -193,11 +195,11 @@ class PathNoiseDescent(SecondOrderMethod):
 
         Raises:
             InvalidValue: There are too few records, or T, K or P is smaller than the theorem's; or α is above L²/ρ_H,
-                or a move may lower the risk by less than its error raises it.
+                or a move may lower the risk by less than the theorem says.
         """
         values = self._values(problem)
         demand_curvature(self.stationarity, problem)
-        _demand_drop(values)
+        demand_drop(values, theorem.drop)
         least = {
             "path_length": (self.path_length, theorem.least_path),
             "searches": (Fraction(self.searches), theorem.least_searches),
@@ -207,7 +209,7 @@ class PathNoiseDescent(SecondOrderMethod):
             needed = evaluate(formula.subs(values), {})
             if planned < needed.exact_lower:
                 allowed = f"at least {formatted_float(needed.exact_upper, 'g', 'up')}"
-                raise InvalidValue(name, float(planned), allowed, "the risk may fall for so long")
+                raise InvalidValue(name, float(planned), allowed, "the risk may fall until then")
         return super().bound(problem)
 
     def walk(self, problem: FiniteSum, run: OpenRun, start: Array | None = None) -> Outcome:
@@ -267,12 +269,6 @@ def chosen_parameters(*given: ExactLike | None) -> tuple[Fraction, ...] | None:
     return tuple(found) or None
 
 
-def _demand_drop(values: Values) -> None:
-    if not evaluate(theorem.drop.subs(values), {}).exact_lower > 0:
-        advice = "a move must lower the risk by more than its error may raise it"
-        raise InvalidValue("gradient_error", float(values[theorem.w]), "less than cs/2 - s²/6", advice)
-
-
 def _known(problem: FiniteSum, initial_gap: Fraction | None) -> dict[sympy.Symbol, sympy.Expr]:
     """Return the public constants; with a gap of another start than the problem's own, if there is one."""
     own = {} if initial_gap is None else {symbols.initial_gap: sympy.Rational(initial_gap)}
@@ -292,7 +288,7 @@ def _accounts(values: Values, rank: int) -> tuple[float, float]:
 
 @cache
 def _objective() -> Callable[..., float]:
-    """Return A_g + A_h rank/d at the least P and K, in doubles: where to look for parameters."""
+    """Return A_g + A_h rank/d at the least P and K, as a function of doubles: the search for parameters lowers it."""
     least = {theorem.path: theorem.least_path, searches_symbol: theorem.least_searches}
     share = sympy.Symbol("rank") / symbols.dimension
     formula = theorem.gradients.subs(least) + share * theorem.hessian_account.subs(least)

@@ -1,7 +1,8 @@
 """Noisy gradient descent that returns an iterate drawn by the weights of ``dpbounds/noisy-descent-exact``.
 
-For this choice of the output the bound is the worst case itself: a quadratic attains it. The last iterate, which T
-releases lead to, may be returned, too.
+For this choice of the output the bound cannot be improved: F(w) = (L/2)‖w‖² attains it at any noise of that variance.
+That F is not G-Lipschitz on R^p, but the bound uses G only for the size of the noise. The last iterate, which is found
+by T releases, may be returned, too.
 """
 
 from __future__ import annotations

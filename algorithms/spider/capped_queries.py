@@ -1,10 +1,10 @@
 """Queries whose number depends on the run, under a fixed cap: the ledger holds the cap.
 
-Which kind of query comes next depends on what was released, so that the list of those that happened to be made proves
-nothing by itself. What does: every kind has its noise multiplier and its largest number, fixed in advance; Gaussian
-releases whose squared shifts add up to at most μ² on *every* history are together no worse than one with shift μ,
-however they were chosen (``dpbounds/privacy/budgets/filters.md``, section 4). So the ledger gets the largest number of
-each kind, and the query that would exceed it is refused before it is computed.
+Which kind of query comes next depends on earlier answers, so that the list of the queries of one run proves nothing by
+itself. But every kind has a noise multiplier and a largest number, both fixed in advance. Gaussian releases whose
+squared shifts add up to at most μ² on *every* history are together no worse than one with shift μ, however they were
+chosen (``dpbounds/privacy/budgets/filters.md``, section 4). So the ledger gets the largest number of each kind, and the
+query that would exceed it is refused before it is computed.
 
 The ledger is that of any one repetition: all have the same noise multipliers and the same caps.
 """

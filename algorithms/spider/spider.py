@@ -239,7 +239,7 @@ class Spider(Method[FiniteSum]):
     def bound(self, problem: FiniteSum) -> Enclosure:
         """Enclose the explicit bound on E‖∇F(ŵ)‖ for the noise that ``run`` really draws.
 
-        It bounds √E‖∇F(ŵ)‖² as well: √(2Δ/(ηT) + dσ₁²), whatever σ₂ is that d σ₂² η² (q - 1) <= 1 - Lη.
+        It bounds √E‖∇F(ŵ)‖² as well: it is √(2Δ/(ηT) + dσ₁²), for every σ₂ with d σ₂² η² (q - 1) <= 1 - Lη.
 
         Raises:
             InvalidValue: The hypothesis fails (too long a step, or too much noise on the differences for so long a
@@ -276,7 +276,8 @@ class Spider(Method[FiniteSum]):
     def difference_noise_stddev(self, problem: FiniteSum) -> Fraction:
         """Return σ₂, at least the standard deviation of the noise of a full-batch difference per distance.
 
-        The oracle rounds distances and constants up, by less than (p + 64) 2^-48 relatively.
+        The oracle rounds distances and constants up, by less than (p + 64) 2^-48 relatively. The floor that it adds for
+        the rounding of gradients (see ``GradientDifferenceOracle``) is left out.
         """
         if self.difference_multiplier is None:
             return Fraction(0)

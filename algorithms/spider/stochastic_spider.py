@@ -55,7 +55,7 @@ _HALF = Fraction(1, 2)
 
 
 def at_most_one_a_step(record: Any, field: Attribute[Any], value: int) -> None:
-    """Return a validator: T₁ is at most T."""
+    """Raise ``InvalidValue`` unless T₁ is at most T: a validator."""
     if value > record.steps:
         raise InvalidValue(field.name, value, f"at most steps = {record.steps}", "there is one query per step")
 
@@ -388,7 +388,11 @@ def claimed_zcdp(budget: PrivacyBudget) -> Fraction:
 
 
 def difference_stddev(multiplier: Fraction, problem: FiniteSum, divisor: int) -> Fraction:
-    """Return σ₂, the standard deviation of an update per distance, rounded up; the oracle rounds by 2^-40."""
+    """Return σ₂, the standard deviation of an update per distance, rounded up.
+
+    The oracle rounds up by less than a relative 2^-40. The floor that it adds for the rounding of gradients (see
+    ``GradientDifferenceOracle``) is left out.
+    """
     return multiplier * at_least(problem.smoothness, "smoothness") / divisor * (1 + Fraction(1, 2**40))
 
 

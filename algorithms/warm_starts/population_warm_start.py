@@ -3,13 +3,18 @@
 Lowy, Ullman & Wright 2024, Algorithm 4, with the exponential mechanism on a net as the first (Lemma E.3) and Stochastic
 Spider on fresh batches as the second.
 
-Differences from the paper. It does not say which records the two see. If both see all of them, what the second promises
-for independent records says nothing given a start that depends on them. Here the first n₁ records, by position, are the
-first's, the others the second's. So the two run in parallel: a record is in one part, and each part may spend the whole
-budget, where the paper gives each half of it by basic composition. The bound on the second's smallest gradient is
-``ganesh-liu-oh-thakurta-2023/theorem-4.6/explicit`` with ψ, a bound on the start's expected population risk, in the
-place of the initial gap. That theorem asks for a bound on the gap itself: Markov's inequality makes ψ one, at a factor
-1/ζ and the probability ζ.
+Differences from the paper:
+
+- The two algorithms use different records. In the paper the second is applied to the same records as the first (proof
+  of Theorem E.2). Its theorem is about independent records, and given a start that depends on them they are not
+  independent. Here the first algorithm gets the first n₁ records, by position, and the second gets the others.
+- Each algorithm may spend the whole budget, as no record is used by both. In the paper each gets half of it.
+- The guarantee is about gradients only. Theorem E.2 promises a second-order stationary point.
+- The guarantee is about the best of the iterates that are returned. A private selection has to find out which it is.
+
+The bound on the smallest gradient is ``ganesh-liu-oh-thakurta-2023/theorem-4.6/explicit``. Its initial gap is ψ/ζ.
+Here ψ bounds the expected excess population risk of the start: by Markov's inequality the gap is larger with
+probability ζ at most.
 """
 
 from __future__ import annotations
@@ -36,7 +41,7 @@ from dpbounds.algorithms.selection.net_exponential_mechanism import NetExponenti
 from dpbounds.algorithms.spider.population_stochastic_spider import PopulationStochasticSpider
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike
+from dpbounds.expressions.exact import ExactLike, formatted_float
 from dpbounds.privacy.mechanisms import ApproximateDP, Mechanism
 from dpbounds.privacy.relations import Relation
 
@@ -53,6 +58,8 @@ class PopulationWarmStart:
         first_part: n₁, the number of records of the start.
         budget: The budget of each part, and so of the whole.
         failure_probability: ζ of Markov's inequality.
+        outside: A bound on min over the ball - inf of the population risk. The bound depends on it, and privacy does
+            not.
     """
 
     start: NetExponentialMechanism
@@ -60,6 +67,7 @@ class PopulationWarmStart:
     first_part: int = field(converter=fields.count)
     budget: PrivacyBudget = field(validator=fields.budget)
     failure_probability: Fraction = field(converter=fields.share)
+    outside: Fraction = field(default=Fraction(0), converter=fields.not_negative)
 
     def __attrs_post_init__(self) -> None:
         if self.search.initial_gap is None:
@@ -84,7 +92,7 @@ class PopulationWarmStart:
     ) -> PopulationWarmStart:
         """Plan for a budget, see ``Method``: the smallest proven noise in either part.
 
-        - ``radius``: R of the ball that the net covers; None: the problem's
+        - ``radius``: R of the ball that the net covers; has to be given, as a model on all of R^p has none
         - ``covering_radius``: of the net; None: that of Definition 4.1
         - ``share``: the start's part of the records, in (0, 1)
         - ``failure_probability``: ζ of the start and, once more, of the search
@@ -106,12 +114,12 @@ class PopulationWarmStart:
             covering_radius=covering_radius,
             noise=noise,
         )
-        gap = (start.bound(own, "population").exact_upper + above) / zeta
+        gap = _gap_of(start, own, above, zeta)
         rest = part_of(problem, first, problem.records - first)
         search = PopulationStochasticSpider.calibrated(
             rest, budget.epsilon, budget.delta, budget.relation, zeta, initial_gap=gap, noise=noise
         )
-        return cls(start, search, first, budget, zeta)
+        return cls(start, search, first, budget, zeta, above)
 
     @property
     def planned(self) -> Mechanism:
@@ -122,8 +130,15 @@ class PopulationWarmStart:
         """Enclose the bound on the smallest population gradient of the search, with probability 1 - 2ζ at least.
 
         Raises:
-            InvalidValue: The bound is not proven for these parameters.
+            InvalidValue: The bound is not proven for these parameters, or ψ/ζ of this problem is larger than the
+                initial gap of the search.
         """
+        needed = _gap_of(self.start, part_of(problem, 0, self.first_part), self.outside, self.failure_probability)
+        gap = self.search.initial_gap
+        assert gap is not None
+        if gap < needed:
+            allowed = f"at least {formatted_float(needed, 'g', 'up')}"
+            raise InvalidValue("search.initial_gap", float(gap), allowed, "the risk of the start may be that large")
         return self.search.bound(self._rest(problem), self.failure_probability)
 
     def run(self, problem: Linear, seed: int | None = None, repetitions: int = 32, *, guarded: bool = False) -> Run:
@@ -144,7 +159,7 @@ class PopulationWarmStart:
             x0 = self.start.starts(own, generators, pen)
         settled(pen, self.start.planned, self.budget)
         started = time.perf_counter()
-        # another root of randomness than the start's: the same streams would be drawn from twice
+        # streams of its own: those of the start would be drawn from twice
         other = None if known is None else int(np.random.SeedSequence([known, 1]).generate_state(1, np.uint64)[0])
         run = evolve(self.search, budget=self.budget).run(rest, other, repetitions, start=x0)
         ledger = Ledger((DescribedRelease(self.planned),), seeded=run.ledger.seeded)
@@ -161,10 +176,18 @@ class PopulationWarmStart:
             seed=known,
             timings={**run.timings, "start": started - begun},
             noise_drawn=f"the start: {self.start.noise_drawn}; then: {run.noise_drawn}",
+            chosen=f"{run.chosen}; before these, one release on other records draws the start",
         )
 
     def _rest(self, problem: Linear) -> Linear:
         return part_of(problem, self.first_part, problem.records - self.first_part)
+
+
+def _gap_of(
+    start: NetExponentialMechanism, own: Linear, outside: Fraction, failure_probability: Fraction
+) -> Fraction | float:
+    """Return ψ/ζ: what the excess population risk of the start exceeds with probability ζ at most."""
+    return (start.bound(own, "population").exact_upper + outside) / failure_probability
 
 
 def part_of(problem: Linear, first: int, count: int) -> Linear:

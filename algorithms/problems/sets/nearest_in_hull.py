@@ -19,8 +19,9 @@ def nearest_in_hull(vertices: Array, rows: Array) -> Array:
     A row keeps a set S of active vertices and weights λ on it. A major step adds the vertex with the least <v, y - x>,
     y = Σ λ_i v_i; a minor step moves to the nearest point of the affine hull of S, or as far towards it as the weights
     stay >= 0, where it drops the vertices whose weights became 0. The distance decreases with every affine step, so no
-    S comes twice and the method ends. It stops when <y - x, y - v> <= tol for every vertex v, which is the optimality
-    condition (then ‖y - y*‖² <= tol), or when the distance no longer decreases: what is left is rounding error.
+    S comes twice and the method ends. It stops when <y - x, y - v> <= t for every vertex v, the optimality condition up
+    to t = 2^-49 ‖y - x‖ max ‖v - x‖ (then ‖y - y*‖² <= t), or when the distance is 0 or no longer decreases: what is
+    left is rounding error.
 
     Args:
         vertices: Shape (N, p).

@@ -24,6 +24,19 @@ SETS = {
 }
 
 
+def test_a_choice_that_is_described_by_its_zcdp_is_the_same_draw_and_has_the_same_bound():
+    problem, ball = sign_design(60, 6), L1Ball(6, 2)
+    exponential, concentrated, laplace = (
+        VertexFrankWolfe(ball, "1/2", 5, 0.25, method=method) for method in ("exponential", "concentrated", "noisy-max")
+    )
+    runs = [each.run(problem, seed=5, repetitions=2) for each in (exponential, concentrated)]
+    assert np.array_equal(runs[0].output, runs[1].output)
+    assert concentrated.noise_drawn == exponential.noise_drawn
+    assert [each.noise_drawn.split()[0] for each in (concentrated, laplace)] == ["Gumbel", "Laplace"]
+    assert concentrated.bound(problem) == exponential.bound(problem)
+    refused("'exponential' or 'concentrated'", laplace.bound, problem)
+
+
 @pytest.mark.parametrize("method", ["exponential", "noisy-max"])
 @pytest.mark.parametrize("name", SETS)
 def test_it_is_algorithm_4_step_by_step(name, method):

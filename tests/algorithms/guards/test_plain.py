@@ -180,6 +180,19 @@ def test_ledgers_without_that_reading_refuse_it(ledger):
         ledger.last_iterate()
 
 
+@pytest.mark.parametrize("order", ["fixed", "secret"])
+def test_batches_that_are_not_by_position_have_no_reading_of_the_last_iterate(order):
+    """A last iterate is accounted for if content does not say in which batch a record is."""
+    descent = PlainDescent(Fraction(1, 100), order=order)
+    by_position = Cyclic(10).visited(Gaussian(4), 20)
+    assert Ledger((DescribedRelease(by_position),), descent=descent).last_iterate().order == order
+    for groups in ("content", "independent"):
+        other = dp.MatrixMechanism(4, by_position.matrix, "fixed-order", separation=10, groups=groups)
+        ledger = Ledger.from_json(Ledger((DescribedRelease(other),), descent=descent).to_json())
+        with pytest.raises(UnsupportedMechanism, match="by the records' positions"):
+            ledger.spent("1e-5", release="last-iterate")
+
+
 def test_both_readings_come_from_the_same_entries():
     assert Ledger((STEPS,), descent=PLAIN).last_iterate() == LastIterate(
         Gaussian(4), batches=1, epochs=12, smoothness_step="1/100"

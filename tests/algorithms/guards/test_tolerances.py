@@ -92,6 +92,15 @@ def test_nor_do_residuals(share, right, monkeypatch):
             assert (f"{name.partition(',')[0]}: size" in found) is not right
 
 
+@pytest.mark.parametrize("name", ["difference", "product", "path, moved"])
+def test_a_count_looks_every_time_where_the_noise_depends_on_the_points(name):
+    pen = OpenLedger()
+    count = Count(noise.streams(0, R), pen)
+    given(name, 1, count, pen)
+    with pytest.raises(BudgetExceeded, match="of the noise that"):
+        given(name, 0.99, count, pen)
+
+
 def test_a_count_looks_at_each_kind_and_noise_once_and_at_points_that_moved():
     pen = OpenLedger()
     count = Count(noise.streams(0, R), pen)

@@ -33,8 +33,10 @@ from dpbounds.algorithms.problems.differentiable_losses import margins, problem 
 from dpbounds.algorithms.progress import followed_by
 from dpbounds.algorithms.sampling import Batch, Poisson
 from dpbounds.algorithms.second_order.gradient_descent import GradientDescent
+from dpbounds.algorithms.second_order.gradient_path_noise import GradientPathNoise
 from dpbounds.algorithms.second_order.iterative_path_noise import IterativePathNoise
 from dpbounds.algorithms.second_order.path_noise_descent import PathNoiseDescent
+from dpbounds.algorithms.second_order.stationary_point_selection import StationaryPointSelection
 from dpbounds.algorithms.unreleased import opened
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.mechanisms import Gaussian
@@ -730,6 +732,25 @@ def test_methods_that_use_curvature_run_for_privacy_alone():
     for wrong in ({"smoothness": 1}, {"initial_gap": 0}):
         with pytest.raises(InvalidValue, match="assumed"):
             a_bowl(2, assumed=wrong)
+
+
+def test_no_guarantee_of_a_method_that_uses_curvature_is_about_clipped_gradients():
+    """With so little noise and so large caps that nothing else is refused."""
+    problem = a_bowl(2, assumed={"hessian_lipschitz": 4, "initial_gap": 1})
+    little, caps = "1e-9", {"steps": 10**4, "stationarity": "1/2"}
+    walks, tries = (
+        {"path_length": 100, "searches": 100},
+        {"search_restarts": 20, "restarts": 5000, "power_steps": 10**4},
+    )
+    for method in (
+        PathNoiseDescent(little, little, **walks, **caps),
+        IterativePathNoise(little, little, little, 10**9, **tries, **walks, **caps),
+        GradientPathNoise(little, 10**4, 100, "1/2"),
+        NegativeCurvatureDescent(little, little, **caps),
+        StationaryPointSelection(little, little, little, **caps),
+    ):
+        with pytest.raises(InvalidValue, match="gradients are not clipped"):
+            method.bound(problem)
 
 
 # --- optimisers of Optax

@@ -163,6 +163,16 @@ def test_what_is_smaller_than_the_theorems_is_refused():
     refused("searches", lambda: IterativePathNoise.calibrated(problem, stationarity="1/8", searches=0))
 
 
+def test_a_gradient_move_has_to_lower_the_risk_by_as_much_as_a_curvature_move():
+    """As for ``PathNoiseDescent``: at ω = .3 the formula of the drop is positive, and larger than such a move's."""
+    own = {"curvature_kept": "0.97", "curvature_length": "1.485", "gradient_error": "0.3", "window": "1/150"}
+    own |= {"small_ball": "1/16", "overgrowth": "1/40", "power_noise": "27/50", "restart_ratio": "3/4"}
+    own |= {"selection_error": "1/100", "check_error": "1/400"}
+    problem, asked = saddle(10**9), "gradient_error must be at most 1/4"
+    refused(asked, IterativePathNoise.calibrated, problem, stationarity="1/8", **own)
+    refused(asked, IterativePathNoise(*(1,) * 6, 2, *(1,) * 3, "1/8", **own).bound, problem)
+
+
 @pytest.mark.minutes
 def test_the_smallest_stationarity_is_found():
     problem = saddle(10**6)

@@ -154,6 +154,18 @@ def test_the_smallest_stationarity_is_found():
         refused(match, attempt)
 
 
+def test_a_gradient_move_has_to_lower_the_risk_by_as_much_as_a_curvature_move():
+    """At ω = .3 the formula of the drop is .0675, but a gradient move may lower F by l α (1 - 3ω)/2 = .05 l α only."""
+    own = {"curvature_kept": "0.99", "curvature_length": "1.485", "gradient_error": "0.3", "window": "1/50"}
+    values = {theorem.c: 0.99, theorem.s: 1.485, theorem.w: 0.3}
+    assert (1 - 3 * 0.3) / 2 < 0.06 < theorem.drop.subs(values)
+    problem = double_well(10**9)
+    refused("gradient_error must be at most 1/4", PathNoiseDescent.calibrated, problem, stationarity="1/10", **own)
+    generous = PathNoiseDescent("1e-9", "1e-9", 10**9, 10**6, 10**6, "1/10", **own)
+    refused("gradient_error must be at most 1/4", generous.bound, problem)
+    assert evolve(generous, gradient_error="1/4").bound(problem).contains(Fraction(1, 10))  # the end of its domain
+
+
 def test_what_a_refusal_asks_for_is_enough():
     problem = double_well(2)  # too few records, which is what is refused last
     method = PathNoiseDescent.calibrated(problem, stationarity="1/10")

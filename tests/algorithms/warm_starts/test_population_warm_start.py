@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from attrs import evolve
 
 from dpbounds.algorithms import problems
 from dpbounds.algorithms.verification.studies.warm_starts import regression
@@ -57,6 +58,28 @@ def test_the_smallest_gradient_is_below_its_bound():
     # each run exceeds the bound with probability 1/5 at most; 16 times 1/5 and more than 11 of them: below 1e-6
     assert (run.measured["smallest"] > method.bound(problem).upper).sum() <= 11
     assert np.median(run.measured["smallest"]) < method.bound(problem).upper
+
+
+def test_a_start_that_may_be_worse_than_the_search_was_planned_for_has_no_bound():
+    """The start always gets n₁ records, so that ψ grows with the constants of the problem only."""
+    problem = regression(2000, 2)
+    method = split(problem, outside="1/100")
+    assert method.bound(problem).upper < 1
+    assert (
+        method.search.initial_gap
+        == (method.start.bound(part_of(problem, 0, 500), "population").exact_upper + method.outside) * 10
+    )
+    longer = problems.geman_mcclure(problem.features, problem.targets, feature_bound=2)
+    refused("search.initial_gap must be at least", method.bound, longer)
+    refused("search.initial_gap must be at least", evolve(method, outside="1/50").bound, problem)
+    refused("records", method.bound, regression(100, 2))
+
+
+def test_what_is_said_of_its_releases_is_about_both_parts():
+    problem = regression(2000, 2)
+    method = split(problem)
+    run, search = method.run(problem, repetitions=1), method.search.run(method._rest(problem), repetitions=1)
+    assert run.chosen == f"{search.chosen}; before these, one release on other records draws the start"
 
 
 def test_refusals():

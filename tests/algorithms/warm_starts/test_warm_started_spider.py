@@ -147,6 +147,31 @@ def test_a_cold_start_has_a_larger_bound_where_records_are_many():
 
 
 @pytest.mark.seconds
+def test_a_start_that_may_be_worse_than_the_walk_was_planned_for_has_no_bound():
+    problem, asked = regression(10**4, 2), "spider.initial_gap must be at least"
+    method = warm(problem, steps=10, outside="1/100")
+    assert method.bound(problem).upper < 1
+    assert method.spider.initial_gap == method.start.bound(problem).exact_upper + method.outside
+    refused(asked, method.bound, regression(100, 2))
+    refused(asked, attrs.evolve(method, outside="1/50").bound, problem)
+
+
+@pytest.mark.seconds
+def test_behind_a_descent_the_bound_is_about_its_quasar_convexity():
+    problem = realisable(400, 3)
+    own, given = (WarmStartedSpider.behind_descent(problem, quasar_convexity=q) for q in (None, "1/4"))
+    for method in (own, given):
+        assert method.bound(problem).upper > 0
+        refused("spider.initial_gap must be at least", method.bound, realisable(40, 3))
+    assert given.quasar_convexity * 4 == 1
+    refused(
+        "spider.initial_gap must be at least", attrs.evolve(own, quasar_convexity=given.quasar_convexity).bound, problem
+    )
+    net = warm(regression(100, 2), steps=3)
+    refused("a start that is not a descent", attrs.evolve, net, quasar_convexity=given.quasar_convexity)
+
+
+@pytest.mark.seconds
 def test_refusals():
     for name, value in (("share", 0), ("share", 1), ("outside", -1), ("steps", 0), ("radius", None), ("epsilon", 0)):
         refused(name, warm, regression(100, 2), **{name: value})
