@@ -30,8 +30,8 @@ THEOREM = PAPER.theorem(
     ),
     privacy=Privacy(mechanism, "epsilon delta"),
     notes="""
-    The paper does not say which records A and B use. If both see all of them, B's guarantee for i.i.d. records cannot
-    be used given w₀, which depends on them. If each gets its own half of the records, n changes by a constant factor,
-    and both may use all of (ε, δ), as no record is in both halves.
+    In the paper A and B see all records (proof of Theorem E.2). Then B's guarantee for i.i.d. records cannot be used
+    given w₀, which depends on them. If each gets its own half of the records, n changes by a constant factor, and both
+    may use all of (ε, δ), as no record is in both halves.
     """,
 )
