@@ -29,7 +29,7 @@ from dpbounds.privacy.accountants.questions import (
     by_closed_form,
     relative_width,
 )
-from dpbounds.privacy.accountants.simple_bounds import of_moments, of_parts, of_releases
+from dpbounds.privacy.accountants.simple_bounds import of_many, of_moments, of_parts, of_releases
 from dpbounds.privacy.pairs.pairs import GaussianProduct, Product, Tagged, as_gaussian, holds_shuffling
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.routes.closed_forms import ball, certainly_infinite, has_closed_form
@@ -132,6 +132,7 @@ def _within_simple_bounds(product: Product, asked: Question, found: list[Proof])
     ways: tuple[Callable[[], Proof], ...] = (
         *(() if any(each.route == "bounds" for each in found) else (lambda: _between(product, asked),)),
         lambda: of_moments(product, asked.target),
+        lambda: of_many(product, asked.target),
         lambda: of_parts(product, asked.target, of_part),
     )
     for way in ways:

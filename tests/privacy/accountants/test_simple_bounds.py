@@ -5,6 +5,7 @@ import math
 from fractions import Fraction
 
 import mpmath
+import numpy as np
 import pytest
 
 import dpbounds as dp
@@ -20,6 +21,7 @@ from dpbounds.privacy.pairs.pairs import (
     Responses,
     SampledGaussians,
     ShiftedGaussians,
+    TwoPoints,
 )
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.relations import Relation
@@ -199,3 +201,87 @@ def test_divergences_that_hide_too_far_below_one_are_not_computed() -> None:
     found = simple_bounds.of_moments(near, Target("epsilon", Fraction(1))).enclosure
     assert 0 < found.exact_upper < Fraction(1, 10**40)
     assert delta(dp.PoissonSampled(dp.Gaussian(1), "1e-320") ** 3, 1).exact_upper < Fraction(1, 10**300)
+
+
+def binomial_delta(epsilon: float, delta_each: float, count: int, at: float) -> mpmath.mpf:
+    """δ(ε) of equal responses, each revealed with some probability: a binomial sum at thirty digits."""
+    with mpmath.workdps(30):
+        true = mpmath.exp(epsilon) / (1 + mpmath.exp(epsilon))
+        total = mpmath.mpf(0)
+        for k in range(count + 1):
+            loss = (2 * k - count) * mpmath.mpf(epsilon)
+            if loss > at:
+                mass = mpmath.binomial(count, k) * true**k * (1 - true) ** (count - k)
+                total += mass * (1 - mpmath.exp(at - loss))
+        kept = (1 - mpmath.mpf(delta_each)) ** count
+        return 1 - kept + kept * total
+
+
+@pytest.mark.parametrize(
+    ("pair", "count", "at"),
+    [
+        (Responses(Fraction(1, 2)), 300, (20, 30, 33)),
+        (FourPoints(Fraction(1, 2), Fraction(1, 2000)), 300, (20, 30, 33)),
+        (Responses(Fraction(2)), 40, (20, 50, 57)),
+    ],
+    ids=str,
+)
+def test_many_releases_spend_more_than_the_lower_tail_of_their_loss(
+    pair: Responses | FourPoints, count: int, at: tuple[int, ...]
+) -> None:
+    """δ at several ε, and ε at that δ: below the exact values, and above a half of them while little is left over."""
+    for epsilon in at:
+        lost = float(getattr(pair, "delta", 0))
+        exact = binomial_delta(float(pair.epsilon), lost, count, epsilon)
+        try:
+            low = float(simple_bounds.of_many(((pair, count),), Target("epsilon", Fraction(epsilon))).enclosure.lower)
+        except Declined:
+            low = 0.0
+        assert low <= exact
+        assert low > exact / 2 or epsilon > at[0]
+        if exact < 0.2:
+            target = Target("delta", Fraction(str(mpmath.nstr(exact, 20))))
+            found = simple_bounds.of_many(((pair, count),), target).enclosure.lower
+            assert epsilon / 2 < found <= epsilon
+
+
+@pytest.mark.parametrize("count", [1000, 4000])
+def test_the_lower_tail_is_that_of_the_formula(count: int) -> None:
+    """Two losses, 0.3 and -0.1, of an unsymmetric pair: the best u and t of the formula, on a fine grid."""
+    pair, t = TwoPoints(Fraction(3, 10), Fraction(4, 10)), np.geomspace(1e-3, 100, 400)[:, None]
+    first = (math.exp(0.1) - 1) / (math.exp(0.1) - math.exp(-0.3))
+    masses = [(first, first * math.exp(-0.3)), (1 - first, (1 - first) * math.exp(0.1))]
+    assert sum(q for _, q in masses) == pytest.approx(1)
+    u = np.geomspace(1e-5, 0.9, 400)
+    exponent = count * np.log(sum(p ** (1 - u) * q**u for p, q in masses))
+    mean = count * sum(p * math.log(p / q) for p, q in masses)
+    epsilon = round(0.9 * mean)
+    best = float(np.max(-np.expm1(-t) * -np.expm1(np.minimum(0, u * (epsilon + t) + exponent))))
+    found = simple_bounds.of_many(((pair, count),), Target("epsilon", Fraction(epsilon))).enclosure.lower
+    assert 0.8 * best < found <= best * (1 + 1e-4)
+    spent = float(np.max((-math.log(2) - exponent) / u)) + math.log1p(-2 * 0.2)  # δ = 0.2, t = -log(1 - 2δ)
+    at_delta = simple_bounds.of_many(((pair, count),), Target("delta", Fraction(1, 5))).enclosure.lower
+    assert spent - 0.02 * (mean - spent) < at_delta <= spent + 1e-4
+
+
+def test_many_releases_of_continuous_loss_spend_more_than_its_lower_tail() -> None:
+    """Gaussian noise, whose sum is known: cells of an unbounded loss."""
+    for count, epsilon in ((5_000, 20), (50_000, 240), (200, 0)):
+        pair, whole = ShiftedGaussians(Fraction(1, 100)), ShiftedGaussians(Fraction(count, 100))
+        exact = delta(dp.Gaussian(10) ** count, epsilon).exact_upper
+        low = simple_bounds.of_many(((pair, count),), Target("epsilon", Fraction(epsilon))).enclosure.exact_lower
+        at_once = simple_bounds.of_many(((whole, 1),), Target("epsilon", Fraction(epsilon))).enclosure.exact_lower
+        assert 0 < low <= exact
+        assert 0 < at_once <= exact
+    with pytest.raises(Declined):
+        simple_bounds.of_many(((pair, 200),), Target("epsilon", Fraction(30)))
+    with pytest.raises(Declined):
+        simple_bounds.of_many(((pair, 200),), Target("delta", Fraction(1, 2)))
+
+
+@pytest.mark.seconds
+def test_millions_of_releases_have_a_number_that_does_not_fit() -> None:
+    """It was 17 287 471, after minutes: no lattice holds the sum, and no other method had a bound from below."""
+    left = dp.remaining(dp.Laplace(2), 1_000_000, "1e-5")
+    assert left.too_many is not None
+    assert 9_320_000 < left.more < left.too_many < 9_400_000
