@@ -36,7 +36,6 @@ TESTS = {
     "privacy/mechanisms/schemes/poisson.py": 3,
     "privacy/mechanisms/schemes/shuffled.py": 1,
     "privacy/mechanisms/schemes/truncated.py": 2,
-    "privacy/pairs/gaussian.py": 1,
     "privacy/pairs/guarantees.py": 7,
     "privacy/pairs/pairs.py": 5,
     "privacy/pairs/revealed.py": 3,
