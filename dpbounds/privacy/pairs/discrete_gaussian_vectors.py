@@ -17,6 +17,7 @@ from dpbounds.privacy.pairs.losses import LossDistribution, ProfileBound, ball, 
 # Choices, on which no proof depends: the exponents 2π²s that are tried, and the grid of s.
 _EXPONENTS = tuple(5 * 1.1**j for j in range(60))
 _GRID = 64
+_MOST = 10**150  # numbers beyond which doubles choose no s
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,8 @@ class DiscreteGaussianVectors(PublicPair):
         A larger s makes failures less likely by e^(-2π²s), and δ, about φ(t) μ/t(t + μ) at t = ε/μ - μ/2, larger by a
         factor of about 1 + s t(t + μ)/2σ².
         """
+        if not max(self.variance, self.squared, self.squared / self.variance, self.variance / self.squared) < _MOST:
+            return None
         shift = math.sqrt(self.squared / self.variance)
         t = max(0.0, loss / shift - shift / 2)
         failures = 20 * math.pi**2 * self.moved * float(self.variance) / min(1.0, shift)
