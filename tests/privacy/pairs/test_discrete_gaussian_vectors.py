@@ -164,7 +164,7 @@ def test_the_checker_derives_the_same_bound(alpha: str) -> None:
             assert 1 - arb(alpha) <= found <= 1
 
 
-@pytest.mark.parametrize("stddev", [Fraction(10**200), Fraction(1, 10**200)], ids=["wide", "narrow"])
+@pytest.mark.parametrize("stddev", [Fraction(10**200), Fraction(1, 10**100)], ids=["wide", "narrow"])
 def test_noise_beyond_the_range_of_doubles_has_an_answer(stddev: Fraction) -> None:
     found = account(dp.DiscreteGaussian(stddev, 2), delta="1e-5", relation=ADD).enclosure
     assert found.exact_lower <= found.exact_upper
