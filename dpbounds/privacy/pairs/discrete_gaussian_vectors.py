@@ -14,8 +14,9 @@ from dpbounds.privacy.pairs.gaussian_profiles import delta_at, shifted_delta
 from dpbounds.privacy.pairs.guarantees import RenyiProfile
 from dpbounds.privacy.pairs.losses import LossDistribution, ProfileBound, ball, envelope_law
 
-# Choices, on which no proof depends: the exponents 2π²s that are tried, and the grid of s.
-_EXPONENTS = tuple(5 * 1.1**j for j in range(60))
+# Choices, on which no proof depends: the least exponent 2π²s that is tried, the ratio to the next, their number; and the
+# grid of s.
+_LEAST, _RATIO, _TRIALS = 5, 1.1, 60
 _GRID = 64
 _MOST = 10**150  # numbers beyond which doubles choose no s
 
@@ -79,8 +80,8 @@ class DiscreteGaussianVectors(PublicPair):
 
     def _scales(self) -> Iterator[Fraction]:
         """Yield values of s."""
-        for exponent in _EXPONENTS:
-            scale = _on_grid(exponent)
+        for trial in range(_TRIALS):
+            scale = _on_grid(_LEAST * _RATIO**trial)
             if 2 * scale > self.variance:
                 return
             yield scale
