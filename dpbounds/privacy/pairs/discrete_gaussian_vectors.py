@@ -14,7 +14,7 @@ from dpbounds.privacy.pairs.gaussian_profiles import delta_at, shifted_delta
 from dpbounds.privacy.pairs.guarantees import RenyiProfile
 from dpbounds.privacy.pairs.losses import LossDistribution, ProfileBound, ball, envelope_law
 
-# Choices, on which no proof depends: the least exponent 2π²s that is tried, the ratio to the next, their number; and the
+# Choices, on which no proof depends: the exponents 2π²s that are tried (the least, the ratio of two, how many), and the
 # grid of s.
 _LEAST, _RATIO, _TRIALS = 5, 1.1, 60
 _GRID = 64
