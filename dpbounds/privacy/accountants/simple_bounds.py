@@ -147,18 +147,18 @@ def of_many(product: Product, target: Target) -> Proof:
     if len(product) > _MOST_PARTS or not all(pair.has_distribution for pair, _ in product):
         raise Declined(f"{MANY}: the pairs are too many, or not known")
     with working(CLOSED_FORM_PRECISION):
-        cells = [(_cells(pair), count) for pair, count in product]
         try:
-            low = (_epsilon_of_many if target.for_epsilon else _delta_of_many)(cells, target.value)
+            cells = [(_cells(pair), count) for pair, count in product]
         except UnsupportedMechanism as reason:
             raise Declined(f"{MANY}: {reason}") from None
+        low = (_epsilon_of_many if target.for_epsilon else _delta_of_many)(cells, target.value)
     if low <= 0:
         raise Declined(f"{MANY}: no loss is shown")
     return Proof(Enclosure(low, math.inf if target.for_epsilon else Fraction(1), MANY), "bounds")
 
 
 def _epsilon_of_many(cells: Cells, delta: Fraction) -> Fraction:
-    """Bound ε(δ) at ρ = 1/2: any u does."""
+    """Bound ε(δ) at ρ = 1/2; every u is valid."""
     if delta >= Fraction(1, 4):
         return Fraction(0)
     t = -ball(1 - 2 * delta).log()
@@ -168,7 +168,7 @@ def _epsilon_of_many(cells: Cells, delta: Fraction) -> Fraction:
 
 
 def _delta_of_many(cells: Cells, epsilon: Fraction) -> Fraction:
-    """Bound δ(ε): any u and t do."""
+    """Bound δ(ε); every u and t is valid."""
     exponents, best = _exponents(cells), (0.0, 0.5, 1.0)
     for u, exponent in exponents.items():
         for t in (4.0**j for j in range(-12, 6)):

@@ -261,7 +261,7 @@ class Pair(ABC):
 
     @property
     def addends(self) -> tuple[Hashable, Costs] | None:
-        """A key, and costs that add up: releases of pairs with one key are one pair with the sums of these costs."""
+        """A key and additive costs: releases whose pairs share a key are one pair, with the sums of their costs."""
         return None
 
     def with_sums(self, sums: Costs) -> Pair:

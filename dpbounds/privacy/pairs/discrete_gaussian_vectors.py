@@ -65,13 +65,15 @@ class DiscreteGaussianVectors(PublicPair):
 
     def closed_delta(self, epsilon: Fraction) -> arb:
         """Return the least of the bounds for several s: with s they fall, then rise."""
-        by_rounding = arb(1)
+        least = arb(1)
         for scale in self._scales():
-            value = delta_at(self.squared / (self.variance - scale), epsilon) + self._failure(scale)
-            if value > by_rounding > 0 and by_rounding < 1:
-                break
-            by_rounding = by_rounding.min(value)
-        return by_rounding.min(self.divergences.bound().value(ball(epsilon)))
+            failure = self._failure(scale)
+            if failure < 1:
+                value = delta_at(self.squared / (self.variance - scale), epsilon) + failure
+                if value > least:
+                    break
+                least = least.min(value)
+        return least.min(self.divergences.bound().value(ball(epsilon)))
 
     def _failure(self, scale: Fraction) -> arb:
         """Bound the probability that a coordinate, of those that move, is not rounded continuous noise."""
